@@ -1,0 +1,90 @@
+# Everything that is done with this checkout. Each target first makes the virtual environment .venv and installs what
+# it needs into it, once; it does so again when pyproject.toml has changed. Written for GNU make 3.81 and newer (macOS).
+
+PYTHON ?= python3
+ARGS ?=
+VENV := .venv
+BIN := $(VENV)/bin
+comma := ,
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Spark's workers would take the python3 of PATH, which has none of the packages.
+export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
+
+.DEFAULT_GOAL := help
+# Two installations into one environment must not run side by side.
+.NOTPARALLEL:
+.PHONY: help demo test test-all check bench format clean
+
+help: ## show this list
+	@echo "make TARGET [ARGS='...'] [PYTHON=python3.12]"
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' Makefile
+
+demo: $(VENV)/installed-core ## match events of every kind, on data it makes
+	@$(BIN)/python -m tidings demo $(ARGS)
+
+test: $(VENV)/installed-test ## run the tests but the slow ones; ARGS='-k like' picks some
+	@JAVA_HOME="$$(tools/java)" && export JAVA_HOME && $(BIN)/python -m pytest -n 2 -m "not slow" $(ARGS)
+
+test-all: $(VENV)/installed-test ## run all tests, the slow ones too
+	@JAVA_HOME="$$(tools/java)" && export JAVA_HOME && $(BIN)/python -m pytest -n 2 $(ARGS)
+
+check: $(VENV)/installed-dev ## lint, formatting, types, and which part imports what
+	@$(BIN)/python -m ruff check
+	@$(BIN)/python -m ruff format --check
+	@$(BIN)/python -m mypy
+	@$(BIN)/python tools/check_imports.py
+
+bench: $(VENV)/installed-dev ## run the benchmarks; ARGS names some of them
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+format: $(VENV)/installed-dev ## format the code, and repair what the linter can repair
+	@$(BIN)/python -m ruff check --fix --exit-zero
+	@$(BIN)/python -m ruff format
+
+clean: ## remove caches and builds; the environment stays (rm -r .venv removes it)
+	@rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@find src tests tools benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# --- the environment ----------------------------------------------------------------------------------------------
+
+# $(call install,extras,stamps): installs this checkout with these extras; a larger set leaves the smaller sets' stamps.
+define install
+@echo "installing tidings$(1) into $(VENV) …"
+@$(BIN)/python -m pip install --quiet --editable '.$(1)' >$(VENV)/install.log 2>&1 || { cat $(VENV)/install.log; \
+	echo "pip could not install tidings$(1); what it said is above. rm -r $(VENV) starts anew." >&2; exit 1; }
+@touch $(addprefix $(VENV)/installed-,$(2))
+endef
+
+$(VENV)/installed-core: pyproject.toml $(VENV)/pyvenv.cfg
+	$(call install,,core)
+
+$(VENV)/installed-dev: pyproject.toml $(VENV)/pyvenv.cfg
+	$(call install,[dev],core dev)
+
+# Java first: where it is missing, that is said before Spark is downloaded.
+$(VENV)/installed-test: pyproject.toml $(VENV)/pyvenv.cfg
+	@tools/java >/dev/null
+	$(call install,[dev$(comma)spark],core dev test)
+
+# An environment that was left half made, or whose Python is gone since, is made again. By the shell: $(wildcard) takes
+# a link to a Python that is gone for a file.
+ifeq ($(shell test -x $(BIN)/python && ls $(VENV)/lib/python*/site-packages/pip/__main__.py 2>/dev/null),)
+.PHONY: $(VENV)/pyvenv.cfg
+endif
+
+$(VENV)/pyvenv.cfg:
+	@command -v $(PYTHON) >/dev/null || { printf '%s\n' "$(PYTHON) is not in PATH." $(python_advice) >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		printf '%s\n' "$(PYTHON) is $$($(PYTHON) --version 2>&1)." $(python_advice) >&2; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { \
+		printf '%s\n' "$(PYTHON) has no module venv or ensurepip. Install it, and run make again:" \
+		'  Debian, Ubuntu   sudo apt-get install python3-venv    (for another version: python3.12-venv)' >&2; exit 1; }
+	@echo "creating $(VENV) with $$($(PYTHON) --version) …"
+	@$(PYTHON) -m venv $(if $(shell test -x $(BIN)/python && echo runs),,--clear) $(VENV)
+
+python_advice = 'tidings needs Python 3.11 or newer. Install it, and run make again:' \
+	'  Debian 12, Ubuntu 24.04   sudo apt-get install python3 python3-venv' \
+	'  Fedora                    sudo dnf install python3' \
+	'  macOS                     brew install python' \
+	'Where a newer one is installed under another name, give it: make PYTHON=python3.12 …'

@@ -1,0 +1,94 @@
+"""Whether the words of a text satisfy a text pattern, and which words did so.
+
+The definition, not a fast way: a term is read with the analyser that read the text; a term of several words is a
+phrase of them; a term of none (possible with one's own analysers only) is found nowhere. A chain holds when some
+positions p1 < p2 < … of its words have p(i+1) - p(i) - 1 words between within each gap. All positions that can be
+reached are followed, since taking the first that fits would miss chains that need a later one.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+
+from tidings.analysis.words import Analyser, Word
+from tidings.model.text import NEXT, AllOf, AnyOf, Gap, Not, Terms, TextPattern
+
+
+def pattern_holds(pattern: TextPattern, words: Sequence[Word], analyser: Analyser) -> bool:
+    """Whether `words`, the words of a text as `analyser` reads it, satisfy the pattern."""
+    return _satisfying(pattern, _positions(words), analyser) is not None
+
+
+def pattern_witness(pattern: TextPattern, words: Sequence[Word], analyser: Analyser) -> tuple[Word, ...]:
+    """The words that satisfied the pattern, in the order of the text: those of every part of an AND, those of each
+    part of an OR that holds, one occurrence of each chain. Empty when the pattern is false, and for what holds
+    because words are absent."""
+    satisfying = _satisfying(pattern, _positions(words), analyser) or frozenset()
+    return tuple(word for word in words if word.position in satisfying)
+
+
+Positions = Mapping[str, Sequence[int]]  # of each word of the text, rising
+
+
+def _positions(words: Sequence[Word]) -> Positions:
+    positions: dict[str, list[int]] = {}
+    for word in words:
+        positions.setdefault(word.text, []).append(word.position)
+    return positions
+
+
+def _satisfying(pattern: TextPattern, positions: Positions, analyser: Analyser) -> frozenset[int] | None:
+    """The positions of the words that satisfy the pattern; None when it is false."""
+    match pattern:
+        case Terms():
+            return _of_terms(pattern, positions, analyser)
+        case AllOf(parts):
+            of_parts = [_satisfying(part, positions, analyser) for part in parts]
+            return None if None in of_parts else _union(of_parts)
+        case AnyOf(parts):
+            of_parts = [_satisfying(part, positions, analyser) for part in parts]
+            return None if all(found is None for found in of_parts) else _union(of_parts)
+        case Not(part):
+            return frozenset() if _satisfying(part, positions, analyser) is None else None
+
+
+def _union(of_parts: Sequence[frozenset[int] | None]) -> frozenset[int]:
+    return frozenset().union(*(found for found in of_parts if found is not None))
+
+
+def _of_terms(pattern: Terms, positions: Positions, analyser: Analyser) -> frozenset[int] | None:
+    texts: list[str] = []
+    gaps: list[Gap] = []
+    for term, gap in zip(pattern.terms, (NEXT, *pattern.gaps), strict=True):
+        words = [word.text for word in analyser.words(term)]
+        if not words:
+            return None
+        texts += words
+        gaps += [gap] + [NEXT] * (len(words) - 1)
+    return _chain(texts, gaps[1:], positions)
+
+
+def _chain(texts: Sequence[str], gaps: Sequence[Gap], positions: Positions) -> frozenset[int] | None:
+    """The positions of the occurrence of the chain that ends first; None where there is none."""
+    reached = [positions.get(texts[0], ())]
+    for text, gap in zip(texts[1:], gaps, strict=True):
+        reached.append(_reachable(reached[-1], gap, positions.get(text, ())))
+    if not reached[-1]:
+        return None
+    occurrence = [reached[-1][0]]
+    for before, gap in zip(reversed(reached[:-1]), reversed(gaps), strict=True):
+        occurrence.append(next(p for p in before if gap.allows(occurrence[-1] - p - 1)))
+    return frozenset(occurrence)
+
+
+def _reachable(before: Sequence[int], gap: Gap, candidates: Sequence[int]) -> Sequence[int]:
+    """The candidates that have a position of `before` at an allowed distance before them."""
+    reachable = []
+    for candidate in candidates:
+        earliest = 0 if gap.most is None else candidate - 1 - gap.most
+        latest = candidate - 1 - gap.least
+        at = bisect_left(before, earliest)
+        if at < len(before) and before[at] <= latest:
+            reachable.append(candidate)
+    return reachable

@@ -1,0 +1,179 @@
+"""Why an event satisfies a subscription, and why not: the tree of its parts, each with its truth and what was seen.
+
+Truths come from `reference`, part by part; nothing is decided here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from tidings.analysis.cosine import contributions, cosine
+from tidings.analysis.patterns import pattern_witness
+from tidings.analysis.xml import xpath_nodes
+from tidings.errors import EventError
+from tidings.language.parser import parse
+from tidings.language.printer import print_attribute, print_expression
+from tidings.model.event import Event
+from tidings.model.predicates import And, Constant, Expression, Matches, Not, Or, Predicate, Similarity, XPath
+from tidings.model.values import Unreadable, type_of
+from tidings.reference import Reading, Settings, Truth, check_answerable, scalar_truth, truth
+
+SHOWN = 60  # characters of a value
+LISTED = 6  # words or nodes named
+_WORDS: dict[Truth, str] = {True: "true", False: "false", None: "unknown"}
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """One part of a subscription on one event.
+
+    `connective` is AND, OR or NOT of a part that has parts, and empty for a predicate; only a predicate has `seen`, the
+    value it was asked of, and `details`, the words or nodes that satisfied it.
+    """
+
+    text: str
+    truth: Truth
+    connective: str = ""
+    seen: str = ""
+    details: tuple[str, ...] = ()
+    parts: tuple[Explanation, ...] = ()
+
+    @property
+    def matches(self) -> bool:
+        return self.truth is True
+
+    @property
+    def why(self) -> str:
+        """One sentence: the first part that decided against the event, or that nothing did."""
+        if self.matches:
+            return f"it matches: {self.text} is true"
+        decisive = self._decisive()
+        seen = f": {decisive.seen}" if decisive.seen else ""
+        return f"it does not match: {decisive.text} is {_WORDS[decisive.truth]}{seen}"
+
+    def _decisive(self) -> Explanation:
+        if not self.parts:
+            return self
+        if self.connective == "NOT":
+            (part,) = self.parts
+            return part if part.truth is True else part._decisive()
+        return next(part for part in self.parts if part.truth is not True)._decisive()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON can hold it; an unknown truth is null."""
+        return {
+            "text": self.text,
+            "truth": self.truth,
+            "connective": self.connective,
+            "seen": self.seen,
+            "details": list(self.details),
+            "parts": [part.to_dict() for part in self.parts],
+        }
+
+    def __str__(self) -> str:
+        return "\n".join(_lines(self, "", ""))
+
+
+def explain(where: str | Expression, event: Event | Mapping[str, Any], settings: Settings | None = None) -> Explanation:
+    """The explanation of a subscription on an event."""
+    expression = parse(where) if isinstance(where, str) else where
+    check_answerable(expression)
+    return _explained(expression, Reading(Event.of(event), settings or Settings()))
+
+
+def _explained(expression: Expression, reading: Reading) -> Explanation:
+    text, value = print_expression(expression), truth(expression, reading)
+    match expression:
+        case And(parts) | Or(parts):
+            connective = "AND" if isinstance(expression, And) else "OR"
+            return Explanation(text, value, connective, parts=tuple(_explained(part, reading) for part in parts))
+        case Not(part):
+            return Explanation(text, value, "NOT", parts=(_explained(part, reading),))
+        case Constant():
+            return Explanation(text, value)
+        case _:
+            seen = _seen(expression, value, reading)
+            return Explanation(text, value, "", seen, tuple(_details(expression, reading)))
+
+
+def _seen(predicate: Predicate, outcome: Truth, reading: Reading) -> str:
+    name = print_attribute(predicate.attribute)
+    value = reading.event.value(predicate.attribute.path)
+    reason = reading.unreadable.get(str(predicate.attribute))
+    if isinstance(value, Unreadable) or (reason and outcome is None):
+        return f"{name} cannot be read: {value.reason if isinstance(value, Unreadable) else reason}"
+    if value is None:
+        return f"the event has no {name}"
+    shown = f"{name} is {_shown(value)}"
+    if outcome is None and not isinstance(value, tuple):
+        return f"{shown}, {_article(type_of(value))}"
+    return shown
+
+
+def _details(predicate: Predicate, reading: Reading) -> Iterator[str]:
+    """What in a text or a document satisfied the predicate, or how close it came."""
+    if not isinstance(predicate, Matches | Similarity | XPath):
+        return
+    value = reading.event.value(predicate.attribute.path)
+    for element in value if isinstance(value, tuple) else (value,):
+        if not isinstance(element, str | bytes):
+            continue
+        holds = scalar_truth(predicate, element, reading)
+        if isinstance(predicate, Matches) and holds and isinstance(element, str):
+            words = pattern_witness(predicate.pattern, reading.words(element), reading.settings.analyser)
+            yield from _limited([f"word {word.position}: {element[word.start : word.end]}" for word in words])
+        elif isinstance(predicate, Similarity) and isinstance(element, str):
+            yield from _similarity_details(predicate, element, reading)
+        elif isinstance(predicate, XPath) and holds:
+            yield from _node_details(predicate, element, reading)
+
+
+def _similarity_details(predicate: Similarity, text: str, reading: Reading) -> Iterator[str]:
+    profile, document, statistics = reading.words(predicate.profile), reading.words(text), reading.settings.statistics
+    yield f"cosine {cosine(profile, document, statistics):.4g}"
+    yield from _limited([f"{word}: {share:.4g}" for word, share in contributions(profile, document, statistics)])
+
+
+def _node_details(predicate: XPath, source: str | bytes, reading: Reading) -> Iterator[str]:
+    try:
+        nodes = xpath_nodes(predicate.expression, reading.document(source), LISTED + 1)
+    except EventError:
+        return
+    yield from _limited([f"{node.path} (line {node.line}): {_shown(node.value)}" for node in nodes])
+
+
+def _limited(lines: list[str]) -> list[str]:
+    return lines if len(lines) <= LISTED else [*lines[:LISTED], f"and {len(lines) - LISTED} more"]
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, datetime):
+        return value.isoformat(" ").removesuffix("+00:00") + " UTC"
+    if isinstance(value, tuple):
+        shown = [_shown(element) for element in value[:LISTED]] + ["…"] * (len(value) > LISTED)
+        text = f"[{', '.join(shown)}]"
+    elif value is None:
+        text = "null"
+    elif isinstance(value, bool):
+        text = "TRUE" if value else "FALSE"
+    else:
+        text = repr(value) if isinstance(value, str | bytes) else str(value)
+    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+
+
+def _article(kind: str) -> str:
+    return f"an {kind}" if kind[0] in "ax" else f"a {kind}"
+
+
+def _lines(part: Explanation, first: str, rest: str) -> Iterator[str]:
+    seen = f"   ({part.seen})" if part.seen else ""
+    yield f"{first}{_WORDS[part.truth]:<7} {part.text}{seen}"
+    bar = "│ " if part.parts else "  "
+    for detail in part.details:
+        yield f"{rest}{bar}      {detail}"
+    for number, child in enumerate(part.parts):
+        last = number == len(part.parts) - 1
+        yield from _lines(child, rest + ("└ " if last else "├ "), rest + ("  " if last else "│ "))

@@ -1,0 +1,120 @@
+"""`parse`: from the text of a subscription to its expression, with each shape of text read only once.
+
+The *shape* of a text is the text without its numbers and strings. The first text of a shape goes through lexer, grammar
+and builder, which leaves a template; every other text of that shape is cut at its literals, and the template makes the
+expression from them. Both ways give the same expression and the same errors, because there is only one way: the first
+text is bound through its template too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from tidings.errors import LimitError, SubscriptionError
+from tidings.language import lexer, limits
+from tidings.language.builder import Bind, Builder, LiteralError
+from tidings.language.grammar import tree_of
+from tidings.language.lexer import Kind, Token
+from tidings.language.printer import print_expression
+from tidings.model.normal_form import conjunction_count
+from tidings.model.predicates import Expression
+
+# The look-ahead only makes it fast. A number that is part of a name is not cut: the lexer sees none there either.
+_CUT = re.compile(rf"""((?=['"rR0-9.])(?<![\w.`])(?:{lexer.QUOTED}|{lexer.DIGITS}))""", re.DOTALL)
+_GROWTH = 16  # a canonical text is never this many times as long as the text that was written
+_SHAPES_KEPT = 4096
+_SHAPES_SEEN = 65_536
+_templates: dict[tuple[str | bool, ...], Bind[Expression]] = {}
+_seen: set[int] = set()  # hashes of shapes met once; a template is worth keeping from the second time on
+
+
+def parse(where: str) -> Expression:
+    """The expression that `where` means, or a SubscriptionError that points to the fault."""
+    if type(where) is not str or len(where) > limits.LENGTH or not where.isascii():
+        _check_text(where)
+    cut = _CUT.split(where)
+    written: Sequence[str] = cut[1::2]
+    shape: list[str | bool] = [*cut]
+    shape[1::2] = [literal[-1] in "'\"" for literal in written]
+    key = tuple(shape)
+    template = _templates.get(key)
+    try:
+        expression = template(written) if template is not None else _learned(where, key)
+    except LiteralError as fault:
+        raise _pointed(fault, where) from None
+    if len(where) > limits.LENGTH // _GROWTH:
+        _check_canonical(expression, where)
+    return expression
+
+
+def _learned(where: str, key: tuple[str | bool, ...]) -> Expression:
+    """Reads a text of a new shape, and keeps its template where the lexer found the same literals as the cut."""
+    tokens = lexer.tokens_of(where)
+    template = Builder(tokens, where).condition(tree_of(tokens, where))
+    literals = _literals(tokens)
+    expression = template([token.text for token in literals])
+    _check_conjunctions(expression, where)
+    if hash(key) not in _seen:
+        _make_room(_seen, _SHAPES_SEEN)
+        _seen.add(hash(key))
+    elif [found.span() for found in _CUT.finditer(where)] == [(token.start, token.end) for token in literals]:
+        _make_room(_templates, _SHAPES_KEPT)
+        _templates[key] = template
+    return expression
+
+
+def _make_room(kept: set[int] | dict[tuple[str | bool, ...], Bind[Expression]], limit: int) -> None:
+    """Makes room. Emptying is crude, and enough: what is in use is back after two texts of its shape."""
+    if len(kept) >= limit:
+        kept.clear()
+
+
+def _literals(tokens: Sequence[Token]) -> list[Token]:
+    return [token for token in tokens if token.kind in (Kind.STRING, Kind.NUMBER, Kind.DATE, Kind.TIMESTAMP)]
+
+
+def _pointed(fault: LiteralError, where: str) -> SubscriptionError:
+    """The error of a literal, pointing into the whole text; to the whole literal where escapes hide the exact place."""
+    token = _literals(lexer.tokens_of(where))[fault.ordinal]
+    error, written = fault.error, token.text
+    if error.text == written:
+        return error.within(where, token.start)
+    quote = 2 if written[0] in "rR" else 1
+    if len(error.text) == len(written) - quote - 1:
+        return error.within(where, token.start + quote)
+    return type(error)(error.problem, where, token.start, length=len(written), hint=error.hint)
+
+
+def _check_text(where: object) -> None:
+    if not isinstance(where, str):
+        shown = f"{where!r:.60} ({type(where).__name__})"
+        raise SubscriptionError(f"a subscription is text, not {shown}", "", 0)
+    if len(where) > limits.LENGTH:
+        problem = f"the subscription has {len(where)} characters, and at most {limits.LENGTH} are allowed"
+        raise LimitError(problem, where, limits.LENGTH)
+    try:
+        where.encode()
+    except UnicodeEncodeError as error:
+        raise SubscriptionError("half of a surrogate pair is not a Unicode character", where, error.start) from None
+
+
+def _check_canonical(expression: Expression, where: str) -> None:
+    """What is accepted must be accepted again in canonical form, which is how it is stored."""
+    length = len(print_expression(expression))
+    if length > limits.LENGTH:
+        problem = f"in canonical form the subscription has {length} characters, and at most {limits.LENGTH} are allowed"
+        raise LimitError(problem, where, 0, length=len(where))
+
+
+def _check_conjunctions(expression: Expression, where: str) -> None:
+    count = conjunction_count(expression)
+    if count > limits.CONJUNCTIONS:
+        shown = f"{count:,}" if count < 10**12 else f"more than 10^{len(str(min(count, 10**4000))) - 1}"
+        raise LimitError(
+            f"as an OR of conjunctions this is {shown} of them, and at most {limits.CONJUNCTIONS:,} are allowed",
+            where,
+            0,
+            length=len(where),
+            hint="write attribute IN (…) for several values of one attribute, or split the subscription",
+        )

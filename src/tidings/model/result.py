@@ -1,0 +1,50 @@
+"""What matching gives back: who must hear of an event, what could not be read, and what it cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tidings.model.event import Identifier
+from tidings.model.predicates import Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """A standing question and the identifier under which its matches are reported."""
+
+    id: Identifier
+    where: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class EventProblem:
+    """Something of an event that could not be read; everything else of it was matched.
+
+    `event` is the event's id or its position in the batch; `attribute` is None where it is the event as a whole.
+    """
+
+    event: Identifier | None
+    attribute: str | None
+    reason: str
+
+    def __str__(self) -> str:
+        where = "event" if self.event is None else f"event {self.event!r}"
+        return f"{where}, {self.attribute}: {self.reason}" if self.attribute else f"{where}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a match cost: subscriptions evaluated, predicates whose attribute had another type, and the time."""
+
+    evaluated: int = 0
+    mismatches: int = 0
+    elapsed_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class MatchResult:
+    """The subscriptions that an event satisfies, in the order in which they were added."""
+
+    ids: list[Identifier]
+    errors: tuple[EventProblem, ...] = ()
+    cost: Cost = field(default_factory=Cost)

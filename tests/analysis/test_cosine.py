@@ -1,0 +1,184 @@
+"""Statistics and cosine similarity: by hand, by their laws, and against scikit-learn."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from language.text_strategies import texts
+from tidings.analysis.cosine import contributions, cosine
+from tidings.analysis.statistics import NO_STATISTICS, TextStatistics, learn
+from tidings.analysis.words import ENGLISH, SIMPLE
+from tidings.errors import SettingError
+
+VOCABULARY = ("a", "b", "c", "d", "don't", "é", "日本")
+
+
+def similar(profile: str, document: str, statistics: TextStatistics = NO_STATISTICS) -> float:
+    return cosine(SIMPLE.words(profile), SIMPLE.words(document), statistics)
+
+
+def some_texts() -> st.SearchStrategy[str]:
+    return texts(VOCABULARY)
+
+
+def some_statistics() -> st.SearchStrategy[TextStatistics]:
+    return st.lists(some_texts(), max_size=6).map(lambda sample: learn(sample, SIMPLE))
+
+
+# Statistics
+
+
+def test_statistics_are_learned_from_a_sample() -> None:
+    statistics = learn(["a a b", "B c", ""], SIMPLE)
+    assert statistics == TextStatistics(3, {"a": 1, "b": 2, "c": 1})
+    assert statistics.idf("a") == math.log(4 / 2) + 1
+    assert statistics.idf("b") == math.log(4 / 3) + 1
+    assert statistics.idf("unseen") == math.log(4 / 1) + 1
+
+
+def test_statistics_belong_to_their_analyser() -> None:
+    assert learn(["networks", "network"], ENGLISH).document_frequency == {"network": 2}
+
+
+def test_without_statistics_every_idf_is_1() -> None:
+    assert NO_STATISTICS.idf("anything") == 1.0
+    assert learn([], SIMPLE) == NO_STATISTICS
+
+
+@given(some_statistics())
+def test_statistics_survive_json(statistics: TextStatistics) -> None:
+    assert TextStatistics.from_dict(json.loads(json.dumps(statistics.to_dict()))) == statistics
+
+
+def test_statistics_are_stored_in_the_order_of_the_words() -> None:
+    stored = TextStatistics(2, {"b": 1, "a": 2}).to_dict()
+    assert json.dumps(stored) == '{"documents": 2, "document_frequency": {"a": 2, "b": 1}}'
+
+
+FREQUENCIES = "words are strings, and frequencies are integers from 0 to the number of documents, here 2"
+STORED = (
+    "text statistics are a mapping of exactly 'documents' to a number and 'document_frequency' to a mapping "
+    "of words to numbers; "
+)
+
+
+@pytest.mark.parametrize(
+    ("stored", "message"),
+    [
+        (
+            {"documents": -1, "document_frequency": {}},
+            "the number of documents is an integer from 0 to 9223372036854775807; -1 was given",
+        ),
+        (
+            {"documents": True, "document_frequency": {}},
+            "the number of documents is an integer from 0 to 9223372036854775807; True was given",
+        ),
+        (
+            {"documents": 10**400, "document_frequency": {}},
+            f"the number of documents is an integer from 0 to 9223372036854775807; {10**400} was given",
+        ),
+        ({"documents": 2, "document_frequency": {"a": 3}}, f"the document frequency of 'a' is 3; {FREQUENCIES}"),
+        ({"documents": 2, "document_frequency": {"a": 0.5}}, f"the document frequency of 'a' is 0.5; {FREQUENCIES}"),
+        ({"documents": 2, "document_frequency": {1: 1}}, f"the document frequency of 1 is 1; {FREQUENCIES}"),
+        ({"documents": 2}, f"{STORED}a mapping with the keys ['documents'] was given"),
+        ({"documents": 2, "document_frequency": ["a"]}, None),
+        ({"documents": 2, "document_frequency": {}, "x": 1}, None),
+        ([2, {}], f"{STORED}a list was given"),
+    ],
+)
+def test_what_is_no_statistics(stored: Any, message: str | None) -> None:
+    with pytest.raises(SettingError) as raised:
+        TextStatistics.from_dict(stored)
+    assert message is None or str(raised.value) == message
+
+
+# Cosine
+
+
+def test_cosine_by_hand() -> None:
+    # Weights of the profile: a 1 + ln 2, b 1. Of the document: a 1, c 1.
+    assert similar("a a b", "a c") == round((1 + math.log(2)) / math.sqrt(((1 + math.log(2)) ** 2 + 1) * 2), 12)
+
+
+def test_rare_words_weigh_more() -> None:
+    statistics = learn(["common rare", "common", "common"], SIMPLE)
+    assert similar("common rare", "rare x", statistics) > similar("common rare", "common x", statistics)
+
+
+@pytest.mark.parametrize(("profile", "document"), [("", ""), ("", "a"), ("a", ""), ("--", "a"), ("a", "b")])
+def test_nothing_in_common_is_0(profile: str, document: str) -> None:
+    assert similar(profile, document) == 0.0
+    assert contributions(SIMPLE.words(profile), SIMPLE.words(document), NO_STATISTICS) == ()
+
+
+def test_thresholds_are_met_exactly() -> None:
+    # Two of four words in common: 2 / sqrt(4 * 4); one in common of one and four: 1 / sqrt(1 * 4).
+    assert similar("a b c d", "c d e f") == 0.5
+    assert similar("a", "a b c d") == 0.5
+    assert similar("a b c", "C, A; B") == 1.0
+
+
+@given(some_texts(), some_statistics(), st.randoms(use_true_random=False))
+def test_a_text_is_exactly_1_similar_to_itself_in_any_order(text: str, statistics: TextStatistics, random: Any) -> None:
+    shuffled = list(SIMPLE.words(text))
+    random.shuffle(shuffled)
+    assert cosine(SIMPLE.words(text), shuffled, statistics) == (1.0 if shuffled else 0.0)
+
+
+@given(some_texts(), some_texts(), some_statistics())
+def test_cosine_is_symmetric_and_between_0_and_1(one: str, other: str, statistics: TextStatistics) -> None:
+    assert similar(one, other, statistics) == similar(other, one, statistics)
+    assert 0.0 <= similar(one, other, statistics) <= 1.0
+
+
+@given(some_texts(), some_texts(), some_statistics())
+def test_contributions_add_up_to_the_cosine(one: str, other: str, statistics: TextStatistics) -> None:
+    profile, document = SIMPLE.words(one), SIMPLE.words(other)
+    shares = contributions(profile, document, statistics)
+    assert {word for word, _ in shares} == {word.text for word in profile} & {word.text for word in document}
+    assert [share for _, share in shares] == sorted((share for _, share in shares), reverse=True)
+    assert math.fsum(share for _, share in shares) == pytest.approx(cosine(profile, document, statistics), abs=1e-11)
+
+
+def sklearn_cosine(profile: str, document: str, sample: list[str] | None) -> float:
+    """The same by scikit-learn; without a sample, without idf."""
+
+    def tokens(text: str) -> list[str]:
+        return [word.text for word in SIMPLE.words(text)]
+
+    everything = sorted({token for text in (profile, document, *(sample or [])) for token in tokens(text)})
+    if not everything:
+        return 0.0
+    vectorizer = TfidfVectorizer(
+        tokenizer=tokens,
+        token_pattern=None,
+        lowercase=False,
+        vocabulary=everything,
+        use_idf=sample is not None,
+        smooth_idf=True,
+        sublinear_tf=True,
+        norm="l2",
+    )
+    vectorizer.fit(sample if sample is not None else [profile])
+    vectors = vectorizer.transform([profile, document]).toarray()
+    return float(vectors[0] @ vectors[1])
+
+
+@settings(deadline=None)  # the first call of scikit-learn is slow
+@given(some_texts(), some_texts(), st.lists(some_texts(), min_size=1, max_size=6))
+def test_cosine_equals_scikit_learn(profile: str, document: str, sample: list[str]) -> None:
+    ours = similar(profile, document, learn(sample, SIMPLE))
+    assert ours == pytest.approx(sklearn_cosine(profile, document, sample), abs=1e-9)
+
+
+@settings(deadline=None)  # the first call of scikit-learn is slow
+@given(some_texts(), some_texts())
+def test_cosine_without_statistics_equals_scikit_learn_without_idf(profile: str, document: str) -> None:
+    assert similar(profile, document) == pytest.approx(sklearn_cosine(profile, document, None), abs=1e-9)

@@ -1,0 +1,148 @@
+"""The command `tidings`, run as a person would: what it prints, and its exit status."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def tidings(*arguments: str, given: str | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "tidings", *arguments],
+        capture_output=True,
+        text=True,
+        input=given,
+        env={**os.environ, "COLUMNS": "120", **variables},
+        check=False,
+    )
+
+
+def test_check_shows_how_a_subscription_is_read() -> None:
+    ran = tidings("check", "NOT (a = 1 AND startswith(b.c, 'x'))")
+    assert ran.returncode == 0
+    assert ran.stdout == (
+        "ok  NOT (a = 1 AND b.c LIKE 'x%')\n"
+        "reads    a, b.c\n"
+        "matches  when any of 2 conjunctions is true\n"
+        "         NOT a = 1\n"
+        "         b.c NOT LIKE 'x%'\n"
+    )
+
+
+def test_check_points_at_the_fault_and_exits_with_1() -> None:
+    ran = tidings("check", "price == 5")
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert ran.stderr == "error '==' is not a comparison of SQL\n  price == 5\n        ^^\nwrite =\n"
+
+
+def test_check_prints_json_for_machines() -> None:
+    good, bad = tidings("check", "a = 1 OR b", "--json"), tidings("check", "--json", "a ==")
+    assert json.loads(good.stdout) == {
+        "ok": True,
+        "canonical": "a = 1 OR b = TRUE",
+        "attributes": ["a", "b"],
+        "conjunctions": ["a = 1", "b = TRUE"],
+    }
+    assert bad.returncode == 1
+    answer = json.loads(bad.stdout)
+    assert (answer["ok"], answer["problem"], answer["position"], answer["hint"]) == (
+        False,
+        "'==' is not a comparison of SQL",
+        2,
+        "write =",
+    )
+
+
+def test_check_says_what_is_never_and_always_true() -> None:
+    assert "matches  never" in tidings("check", "FALSE").stdout
+    assert "reads    no attribute" in tidings("check", "TRUE").stdout
+
+
+def test_check_refuses_what_no_matcher_answers_yet() -> None:
+    ran = tidings("check", "similarity(a, 'b', model => 'lsi') >= 0.5")
+    assert ran.returncode == 1
+    assert "needs a latent space" in ran.stderr
+
+
+@pytest.mark.parametrize(("low", "status", "why"), [(94, 0, "it matches"), (96, 1, "low <= 95 is false: low is 96")])
+def test_explain_says_why_and_exits_by_the_answer(tmp_path: Path, low: int, status: int, why: str) -> None:
+    event = tmp_path / "event.json"
+    event.write_text(json.dumps({"symbol": "IBM", "low": low}))
+    ran = tidings("explain", "symbol = 'IBM' AND low <= 95", str(event))
+    assert ran.returncode == status
+    assert why in ran.stdout.splitlines()[-1]
+    assert "├ true    symbol = 'IBM'   (symbol is 'IBM')" in ran.stdout
+
+
+def test_explain_reads_standard_input_and_timestamps() -> None:
+    event = '{"at": "2026-03-02T10:00:00+02:00"}'
+    ran = tidings("explain", "at = TIMESTAMP '2026-03-02 08:00:00'", "-", "--read-as", "at=timestamp", given=event)
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_explain_stems_with_the_english_analyser() -> None:
+    arguments = ("explain", "matches(t, 'network')", "-")
+    assert tidings(*arguments, given='{"t": "Networks"}').returncode == 1
+    assert tidings(*arguments, "--analyser", "english", given='{"t": "Networks"}').returncode == 0
+
+
+def test_explain_prints_json_for_machines() -> None:
+    ran = tidings("explain", "a > 1", "-", "--json", given='{"b": 1}')
+    answer = json.loads(ran.stdout)
+    assert (ran.returncode, answer["matches"], answer["tree"]["truth"]) == (1, False, None)
+    assert answer["why"] == "it does not match: a > 1 is unknown: the event has no a"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "given", "said"),
+    [
+        (("a = 1", "no-such-file.json"), None, "no-such-file.json cannot be read: No such file or directory"),
+        (("a = 1", "-"), "{", "the event is not JSON: Expecting property name"),
+        (("a = 1", "-"), "[1]", "an event is a mapping from attribute names to values, not [1] (list)"),
+        (("a == 1", "-"), "{}", "'==' is not a comparison of SQL"),
+        (("a = 1", "-", "--analyser", "klingon"), "{}", "there is no analyser named 'klingon'"),
+        (("a = 1", "-", "--read-as", "a"), "{}", "--read-as takes attribute=type"),
+        (("a = 1", "-", "--read-as", "a=colour"), '{"a": 1}', "read as one of timestamp, decimal, not as 'colour'"),
+    ],
+)
+def test_explain_exits_with_2_for_what_cannot_be_asked(
+    arguments: tuple[str, ...], given: str | None, said: str
+) -> None:
+    ran = tidings("explain", *arguments, given=given)
+    assert ran.returncode == 2
+    assert said in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+def test_colours_only_in_a_terminal() -> None:
+    assert "\x1b" not in tidings("check", "a = 1").stdout
+    assert "\x1b" in tidings("check", "a = 1", FORCE_COLOR="1", TERM="xterm-256color").stdout
+
+
+def test_demo_ends_by_itself_and_shows_every_kind() -> None:
+    ran = tidings("demo", "--events", "200")
+    assert ran.returncode == 0, ran.stderr
+    for word in ("matches(", "similarity(", "xpath_boolean(", "has_any(", "RLIKE", "IS NULL", "TIMESTAMP", "events/s"):
+        assert word in ran.stdout
+    assert "why 'rate decisions' hears of event" in ran.stdout
+    assert "why 'ibm below 140' does not hear of event" in ran.stdout
+
+
+def test_demo_makes_the_same_of_the_same_seed() -> None:
+    def table(seed: str) -> str:
+        return tidings("demo", "--events", "100", "--seed", seed).stdout.partition("values could not be read")[0]
+
+    assert table("3") == table("3")
+    assert table("3") != table("4")
+
+
+def test_version_and_help() -> None:
+    assert tidings("--version").stdout == "tidings 0.1.0\n"
+    for command in ("check", "explain", "demo"):
+        assert command in tidings("--help").stdout
+    assert "Traceback" not in tidings("no-such-command").stderr
