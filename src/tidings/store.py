@@ -30,12 +30,10 @@ _TABLES = (
 
 def new_store(folder: Path, settings: Settings) -> Store:
     """A store in a folder that has none."""
-    if folder.exists() and not folder.is_dir():
-        raise StoreError(f"{folder} is a file; a matcher is kept in a folder")
-    if (folder / FILE).exists():
+    store = _opened(folder)
+    if not store.blank():
+        store.close()
         raise StoreError(f"{folder} already holds a matcher; choose another folder, or remove it first")
-    folder.mkdir(parents=True, exist_ok=True)
-    store = Store(folder / FILE)
     store.create(settings)
     return store
 
@@ -44,7 +42,7 @@ def read_store(folder: Path) -> Store:
     """The store in a folder that must have one."""
     if not (folder / FILE).is_file():
         raise StoreError(f"{folder} holds no saved matcher: there is no {FILE} in it")
-    store = Store(folder / FILE)
+    store = _opened(folder)
     try:
         store.read_settings()
     except StoreError:
@@ -55,22 +53,35 @@ def read_store(folder: Path) -> Store:
 
 def open_store(folder: Path, analyser: str | None, statistics: TextStatistics | None) -> Store:
     """The store in a folder, made if there is none. What is asked for must be what an existing one records."""
-    if not (folder / FILE).exists():
-        return new_store(folder, Settings(analyser_named(analyser or SIMPLE.name), statistics or NO_STATISTICS))
-    store = read_store(folder)
-    recorded = store.settings
-    if analyser is not None and analyser != recorded.analyser.name:
+    store = _opened(folder)
+    try:
+        if store.blank():
+            store.create(Settings(analyser_named(analyser or SIMPLE.name), statistics or NO_STATISTICS))
+        else:
+            store.read_settings()
+            _check_wanted(store.settings, folder, analyser, statistics)
+    except StoreError:
         store.close()
+        raise
+    return store
+
+
+def _opened(folder: Path) -> Store:
+    if folder.exists() and not folder.is_dir():
+        raise StoreError(f"{folder} is a file; a matcher is kept in a folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    return Store(folder / FILE)
+
+
+def _check_wanted(recorded: Settings, folder: Path, analyser: str | None, statistics: TextStatistics | None) -> None:
+    if analyser is not None and analyser != recorded.analyser.name:
         raise StoreError(
             f"{folder} was made with the analyser {recorded.analyser.name!r}, and {analyser!r} is asked for; "
             "leave it out, or make a new folder"
         )
     if statistics is not None and statistics != recorded.statistics:
-        store.close()
-        raise StoreError(
-            f"{folder} records other text statistics than those given; leave them out, or make a new folder"
-        )
-    return store
+        problem = f"{folder} records other text statistics than those given"
+        raise StoreError(f"{problem}; leave them out, or make a new folder")
 
 
 class Store:
@@ -116,6 +127,11 @@ class Store:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
+    def blank(self) -> bool:
+        """Whether nothing was ever written: a new file, or one whose maker was stopped before it wrote anything."""
+        (tables,) = self._connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        return not tables and not self._application()
+
     def create(self, settings: Settings) -> None:
         recorded = {
             "format": FORMAT,
@@ -133,8 +149,9 @@ class Store:
         self.settings = settings
 
     def read_settings(self) -> None:
-        (application,) = self._connection.execute("PRAGMA application_id").fetchone()
-        if application != _APPLICATION:
+        if self.blank():
+            raise StoreError(f"{self._file.parent} holds no saved matcher: nothing was ever written to {FILE}")
+        if self._application() != _APPLICATION:
             raise StoreError(f"{self._file} was not written by tidings; choose another folder")
         written = self._setting("format")
         if written != FORMAT:
@@ -153,6 +170,9 @@ class Store:
                 f"{self._file} was made with version {version} of the analyser {analyser.name!r}, and version "
                 f"{analyser.version} is installed: the same text may give other words; make it anew"
             )
+
+    def _application(self) -> int:
+        return int(self._connection.execute("PRAGMA application_id").fetchone()[0])
 
     def _setting(self, name: str) -> str:
         row = self._connection.execute("SELECT value FROM setting WHERE name = ?", (name,)).fetchone()

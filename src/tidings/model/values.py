@@ -75,6 +75,9 @@ def instant(value: date) -> datetime:
     """A moment in UTC: a date is its midnight, a time without a zone is taken as UTC."""
     if not isinstance(value, datetime):
         return datetime(value.year, value.month, value.day, tzinfo=UTC)
+    if type(value) is not datetime:  # a subclass, such as that of pandas
+        clock = (value.hour, value.minute, value.second, value.microsecond)
+        value = datetime(value.year, value.month, value.day, *clock, value.tzinfo, fold=value.fold)
     if value.tzinfo is None:
         return value.replace(tzinfo=UTC)
     return value.astimezone(UTC)
