@@ -140,11 +140,19 @@ def predicate_truth(predicate: Predicate, reading: Reading) -> Truth:
         case IsNull():
             return value is None
         case HasAll(_, literals):
+            _note_unreadable(predicate, value, reading)
             return _of_array(value, reading, lambda array: _all(_contains(array, x, reading) for x in literals))
         case HasAny(_, literals):
+            _note_unreadable(predicate, value, reading)
             return _of_array(value, reading, lambda array: _any(_contains(array, x, reading) for x in literals))
         case _:
             return _of_value(value, lambda element: scalar_truth(predicate, element, reading))
+
+
+def _note_unreadable(predicate: Predicate, array: Any, reading: Reading) -> None:
+    for element in array if isinstance(array, tuple) else ():
+        if isinstance(element, Unreadable):
+            reading.unreadable[str(predicate.attribute)] = element.reason
 
 
 def scalar_truth(predicate: Predicate, value: Any, reading: Reading) -> Truth:
@@ -277,12 +285,13 @@ def _order(value: Any, literal: Literal) -> int | None:
 
 
 def _contains(array: tuple[Any, ...], literal: Literal, reading: Reading) -> Truth:
-    def equal(element: Any) -> Truth:
-        if element is None or isinstance(element, Unreadable):
-            return None
-        return _compared(element, Operator.EQUAL, literal, reading)
-
-    return _any(equal(element) for element in array)
+    """Whether an element equals the literal; one that is null or cannot be read might."""
+    return _any(
+        None
+        if element is None or isinstance(element, Unreadable)
+        else _compared(element, Operator.EQUAL, literal, reading)
+        for element in array
+    )
 
 
 def like_holds(text: str, pattern: LikePattern, ignore_case: bool) -> bool:

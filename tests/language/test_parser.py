@@ -125,6 +125,8 @@ def test_not_and_wildcards_have_one_form() -> None:
     assert parse("a LIKE '%%_%x'") == Like(Attribute(("a",)), (Wildcard.ONE, Wildcard.ANY, "x"))
     assert parse("startswith(a, '50%')") == parse(r"a LIKE '50\%%'") == parse("a LIKE '50!%%' ESCAPE '!'")
     assert parse("a IS NOT NULL") == Not(parse("a IS NULL"))
+    assert parse("a NOT LIKE 'x'") == parse("NOT a LIKE 'x'") == Not(parse("a LIKE 'x'"))
+    assert parse("NOT a NOT ILIKE 'x' ESCAPE '!'") == parse("a ILIKE 'x'")
     assert print_expression(parse("NOT a LIKE 'x' AND NOT (b OR c)")) == "a NOT LIKE 'x' AND NOT (b = TRUE OR c = TRUE)"
 
 

@@ -106,12 +106,14 @@ class Builder:
     # Conditions
 
     def condition(self, node: exp.Expr) -> Bind[Expression]:
-        node = _stripped(node)
+        node, negated = _unwrapped(node)
+        part = self.positive(node)
+        return (lambda values: Not(part(values))) if negated else part
+
+    def positive(self, node: exp.Expr) -> Bind[Expression]:
+        """A condition that is neither in parentheses nor negated."""
         if isinstance(node, (exp.And, exp.Or)):
             return self.connected(node, And if isinstance(node, exp.And) else Or)
-        if isinstance(node, exp.Not):
-            part = self.condition(node.this)
-            return lambda values: Not(part(values))
         if isinstance(node, exp.Column):
             truth = Comparison(self.attribute(node), Operator.EQUAL, boolean(True))
             return lambda values: truth
@@ -124,11 +126,12 @@ class Builder:
         parts: list[Bind[Expression]] = []
         waiting = [node]
         while waiting:
-            current = _stripped(waiting.pop())
-            if type(current) is type(node):
+            written = waiting.pop()
+            current, negated = _unwrapped(written)
+            if type(current) is type(node) and not negated:
                 waiting += [current.expression, current.this]
             else:
-                parts.append(self.condition(current))
+                parts.append(self.condition(written))
         if len(parts) == 2:  # by far the most common, and a third faster than the general case
             first, second = parts
             return lambda values: kind((first(values), second(values)))
@@ -392,14 +395,22 @@ def _guarded(ordinal: int, read: Callable[[str], T]) -> Bind[T]:
 
 
 def _stripped(node: exp.Expr) -> exp.Expr:
-    """Without parentheses, and without pairs of NOT."""
-    while True:
-        if isinstance(node, exp.Paren):
-            node = node.this
-        elif isinstance(node, exp.Not) and isinstance(inner := node.this.unnest(), exp.Not):
-            node = inner.this
-        else:
-            return node
+    """Without parentheses."""
+    while isinstance(node, exp.Paren):
+        node = node.this
+    return node
+
+
+def _unwrapped(node: exp.Expr) -> tuple[exp.Expr, bool]:
+    """A condition without parentheses and NOTs, and whether it is negated: pairs of NOT cancel."""
+    negated = False
+    while isinstance(node, exp.Paren | exp.Not):
+        negated ^= isinstance(node, exp.Not)
+        node = node.this
+    like = node.this if isinstance(node, exp.Escape) else node
+    if isinstance(like, exp.Like | exp.ILike):  # sqlglot keeps the NOT of NOT LIKE inside
+        negated ^= bool(like.args.get("negate"))
+    return node, negated
 
 
 def _leaves(node: exp.Expr) -> list[int]:

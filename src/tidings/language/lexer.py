@@ -62,7 +62,12 @@ class Token:
 
 # The two kinds of literal that vary between subscriptions of one shape; `parser` cuts texts with the same expressions.
 # Strings are written as runs of plain characters with escapes between, twice as fast as one character at a time.
-QUOTED = r"""'[^'\\]*(?:(?:\\.|'')[^'\\]*)*'|"[^"\\]*(?:(?:\\.|"")[^"\\]*)*"|[rR]'[^']*'|[rR]"[^"]*\""""
+_SINGLE = r"'[^'\\]*(?:(?:\\.|'')[^'\\]*)*"
+_DOUBLE = r'"[^"\\]*(?:(?:\\.|"")[^"\\]*)*'
+_RAW = r"""[rR]'[^']*'|[rR]"[^"]*\""""
+QUOTED = rf"""{_SINGLE}'|{_DOUBLE}"|{_RAW}"""
+# The same, and a string that does not end is taken to the end of the text: else each of its quotes would be tried.
+QUOTED_OR_OPEN = rf"""{_SINGLE}(?:'|\\?\Z)|{_DOUBLE}(?:"|\\?\Z)|{_RAW}"""
 DIGITS = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _PART = r"(?:[^\W\d]\w*|`(?:[^`]|``)+`)"
 _TOKEN = re.compile(

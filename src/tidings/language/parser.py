@@ -21,7 +21,8 @@ from tidings.model.normal_form import conjunction_count
 from tidings.model.predicates import Expression
 
 # The look-ahead only makes it fast. A number that is part of a name is not cut: the lexer sees none there either.
-_CUT = re.compile(rf"""((?=['"rR0-9.])(?<![\w.`])(?:{lexer.QUOTED}|{lexer.DIGITS}))""", re.DOTALL)
+_CUT = re.compile(rf"""((?=['"rR0-9.])(?<![\w.`])(?:{lexer.QUOTED_OR_OPEN}|{lexer.DIGITS}))""", re.DOTALL)
+_WHOLE = re.compile(rf"{lexer.QUOTED}|{lexer.DIGITS}", re.DOTALL)
 _GROWTH = 16  # a canonical text is never this many times as long as the text that was written
 _SHAPES_KEPT = 4096
 _SHAPES_SEEN = 65_536
@@ -38,7 +39,7 @@ def parse(where: str) -> Expression:
     shape: list[str | bool] = [*cut]
     shape[1::2] = [literal[-1] in "'\"" for literal in written]
     key = tuple(shape)
-    template = _templates.get(key)
+    template = _templates.get(key) if cut[-1] or _ends_whole(written) else None
     try:
         expression = template(written) if template is not None else _learned(where, key)
     except LiteralError as fault:
@@ -46,6 +47,11 @@ def parse(where: str) -> Expression:
     if len(where) > limits.LENGTH // _GROWTH:
         _check_canonical(expression, where)
     return expression
+
+
+def _ends_whole(written: Sequence[str]) -> bool:
+    """Whether the last literal of a text that ends in one is whole: a string that does not end has the same shape."""
+    return not written or _WHOLE.fullmatch(written[-1]) is not None
 
 
 def _learned(where: str, key: tuple[str | bool, ...]) -> Expression:

@@ -130,7 +130,7 @@ def _read(value: Any, kind: str) -> Any:
         return value
     try:
         if kind == "decimal" and type(value) in (int, float, str):
-            return Decimal(str(value))
+            return normal(Decimal(str(value)))
         if kind == "timestamp" and isinstance(value, (str, datetime)):
             return value if isinstance(value, datetime) else instant(datetime.fromisoformat(value))
     except (ValueError, InvalidOperation, OverflowError):

@@ -1,0 +1,55 @@
+"""Booleans: TRUE and FALSE, of which FALSE is the smaller; an attribute alone means that it is TRUE."""
+
+from __future__ import annotations
+
+from conformance.case import UNKNOWN, Case, unknown_comparisons
+
+CASES = [
+    Case("true = true", "a = TRUE", {"a": True}, True),
+    Case("false = true", "a = TRUE", {"a": False}, False),
+    Case("true = false", "a = FALSE", {"a": True}, False),
+    Case("false = false", "a = FALSE", {"a": False}, True),
+    Case("true <> true", "a <> TRUE", {"a": True}, False),
+    Case("false <> true", "a <> TRUE", {"a": False}, True),
+    Case("true != false", "a != FALSE", {"a": True}, True),
+    Case("false < true", "a < TRUE", {"a": False}, True),
+    Case("true < true", "a < TRUE", {"a": True}, False),
+    Case("false < false", "a < FALSE", {"a": False}, False),
+    Case("true <= true", "a <= TRUE", {"a": True}, True),
+    Case("true <= false", "a <= FALSE", {"a": True}, False),
+    Case("true > false", "a > FALSE", {"a": True}, True),
+    Case("true > true", "a > TRUE", {"a": True}, False),
+    Case("false >= true", "a >= TRUE", {"a": False}, False),
+    Case("false >= false", "a >= FALSE", {"a": False}, True),
+    Case("literal first", "TRUE = a", {"a": True}, True),
+    Case("literal first, < is turned round", "FALSE < a", {"a": True}, True),
+    Case("literals in small letters", "a = true", {"a": True}, True),
+    Case("between false and true", "a BETWEEN FALSE AND TRUE", {"a": False}, True),
+    Case("between true and true", "a BETWEEN TRUE AND TRUE", {"a": False}, False),
+    Case("in a list", "a IN (TRUE, FALSE)", {"a": False}, True),
+    Case("in a list of one", "a IN (TRUE)", {"a": False}, False),
+    Case("not in a list", "a NOT IN (TRUE)", {"a": False}, True),
+    # An attribute alone
+    Case("alone, true", "a", {"a": True}, True),
+    Case("alone, false", "a", {"a": False}, False),
+    Case("alone, missing", "a", {}, UNKNOWN),
+    Case("alone, null", "a", {"a": None}, UNKNOWN),
+    Case("alone, 1 is not true", "a", {"a": 1}, UNKNOWN),
+    Case("alone, the string true is not true", "a", {"a": "true"}, UNKNOWN),
+    Case("alone, negated", "NOT a", {"a": False}, True),
+    Case("alone, in parentheses", "(a)", {"a": True}, True),
+    Case("alone, inside a record", "a.b", {"a": {"b": True}}, True),
+    Case("alone, an array with a true in it", "a", {"a": [False, True]}, True),
+    Case("alone, an array without", "a", {"a": [False, False]}, False),
+    Case("alone, an empty array", "a", {"a": []}, False),
+    Case("two alone, joined", "a AND b", {"a": True, "b": True}, True),
+    Case("two alone, one false", "a AND b", {"a": True, "b": False}, False),
+    # Other types
+    *unknown_comparisons("1 is not true", "TRUE", 1),
+    *unknown_comparisons("the string true is not true", "TRUE", "true"),
+    Case("0 is not false", "a = FALSE", {"a": 0}, UNKNOWN),
+    Case("0.0 is not false", "a = FALSE", {"a": 0.0}, UNKNOWN),
+    Case("an empty string is not false", "a = FALSE", {"a": ""}, UNKNOWN),
+    Case("1 is in no list of booleans", "a IN (TRUE, FALSE)", {"a": 1}, UNKNOWN),
+    Case("0 lies in no range of booleans", "a BETWEEN FALSE AND TRUE", {"a": 0}, UNKNOWN),
+]

@@ -1,0 +1,66 @@
+"""All cases, group by group. A new module of cases becomes part of the suite by a row here."""
+
+from __future__ import annotations
+
+from conformance.case import Group
+from conformance.cases import (
+    arrays,
+    booleans,
+    dates,
+    errors,
+    interactions,
+    logic,
+    missing,
+    names,
+    negation,
+    nested,
+    numbers,
+    proximity,
+    refusals,
+    regex,
+    similarity,
+    strings,
+    text,
+    wildcards,
+    xpath,
+)
+
+GROUPS = (
+    Group("comparisons of numbers", numbers.COMPARISONS),
+    Group("numbers and what is none", numbers.NOT_COMPARABLE),
+    Group("numbers", numbers.CASES),
+    Group("booleans", booleans.CASES),
+    Group("comparisons of strings", strings.COMPARISONS),
+    Group("strings", strings.CASES),
+    Group("wildcards", wildcards.LIKE),
+    Group("wildcards without case", wildcards.ILIKE),
+    Group("parts of strings", wildcards.FUNCTIONS),
+    Group("regex", regex.CASES),
+    Group("comparisons of dates", dates.COMPARISONS),
+    Group("dates", dates.CASES),
+    Group("elements of arrays", arrays.ELEMENTS),
+    Group("empty arrays, nulls and mixed types inside", arrays.EMPTY_AND_NULL),
+    Group("array functions", arrays.FUNCTIONS),
+    Group("nested", nested.CASES),
+    Group("missing", missing.CASES),
+    Group("negation", negation.CASES),
+    Group("truth tables", logic.TABLES),
+    Group("truth tables of three", logic.NESTED_TABLES),
+    Group("logic", logic.CASES),
+    Group("large logic", logic.LARGE),
+    Group("names", names.CASES),
+    Group("words", text.WORDS),
+    Group("text patterns", text.PATTERNS),
+    Group("text with stemming", text.WITH_STEMMING, text.STEMMING),
+    Group("proximity", proximity.CASES),
+    Group("similarity", similarity.CASES),
+    Group("similarity with statistics", similarity.WITH_STATISTICS, similarity.STATISTICS),
+    Group("xpath: paths", xpath.PATHS),
+    Group("xpath: values", xpath.VALUES),
+    Group("xpath: predicates", xpath.PREDICATES),
+    Group("xpath: documents", xpath.DOCUMENTS),
+    Group("xpath: large documents", xpath.LARGE),
+    Group("errors", errors.CASES),
+)
+BATCHES = (*interactions.BATCHES, *errors.BATCHES)
+REFUSALS = tuple(refusals.REFUSALS)
