@@ -5,9 +5,9 @@ from __future__ import annotations
 import platform
 import sys
 
-from benchmarks import parsing
+from benchmarks import parsing, stocks
 
-BENCHMARKS = {"parsing": parsing.run}
+BENCHMARKS = {"parsing": parsing.run, "stocks": stocks.run}
 
 
 def main(names: list[str]) -> None:

@@ -85,7 +85,7 @@ def _durable(subscriptions: Subscriptions, events: Events, settings: Settings) -
 
 
 def _saved(subscriptions: Subscriptions, events: Events, settings: Settings) -> Outcome:
-    """Saved, which prints every subscription, and loaded, which parses what was printed."""
+    """Saved, and loaded."""
     with tempfile.TemporaryDirectory() as folder:
         _filled(subscriptions, settings).save(Path(folder) / "saved")
         return _asked_in_turn(Matcher.load(Path(folder) / "saved"), enumerate(events))
@@ -107,10 +107,49 @@ def _from_json(subscriptions: Subscriptions, events: Events, settings: Settings)
 
 
 def _filled(subscriptions: Subscriptions, settings: Settings) -> Matcher:
-    matcher = Matcher(analyser=settings.analyser.name, statistics=settings.statistics)
+    """Each subscription by itself, none compiled."""
+    matcher = _empty(settings, len(subscriptions))
     for id, where in subscriptions.items():
         matcher.add(id, where)
     return matcher
+
+
+def _empty(settings: Settings, uncompiled: int) -> Matcher:
+    return Matcher(analyser=settings.analyser.name, statistics=settings.statistics, uncompiled=uncompiled)
+
+
+# The same with everything compiled
+
+
+def _compiled(subscriptions: Subscriptions, settings: Settings) -> Matcher:
+    matcher = _empty(settings, 0)
+    matcher.add_many(subscriptions.items())
+    return matcher
+
+
+def _compiled_one_by_one(subscriptions: Subscriptions, events: Events, settings: Settings) -> Outcome:
+    return _asked_in_turn(_compiled(subscriptions, settings), enumerate(events))
+
+
+def _compiled_in_batches(subscriptions: Subscriptions, events: Events, settings: Settings) -> Outcome:
+    return _asked_at_once(_compiled(subscriptions, settings), events)
+
+
+def _compiled_from_arrow(subscriptions: Subscriptions, events: Events, settings: Settings) -> Outcome:
+    return _asked_by_tables(_compiled(subscriptions, settings), events)
+
+
+def _compiled_in_parts(subscriptions: Subscriptions, events: Events, settings: Settings) -> Outcome:
+    """Many parts, some merged, with others that were removed or replaced among them, and a few not compiled."""
+    matcher = _empty(settings, 4)
+    for number, (id, where) in enumerate(subscriptions.items()):
+        matcher.add(f"gone {number}", where)
+        matcher.add(id, "TRUE" if number % 3 else where)
+        if number % 3:
+            matcher.add(id, where, replace=True)
+    for number in range(len(subscriptions)):
+        matcher.remove(f"gone {number}")
+    return _asked_at_once(matcher, events)
 
 
 def _asked_in_turn(matcher: Matcher, events: Iterable[tuple[int, Event | Mapping[str, Any]]]) -> Outcome:
@@ -176,17 +215,22 @@ def _holds_typed(value: Any) -> bool:
 
 
 def _in_batches(subscriptions: Subscriptions, events: Events, settings: Settings) -> Outcome:
-    matcher = Matcher(analyser=settings.analyser.name, statistics=settings.statistics)
-    matcher.add_many(subscriptions.items())
+    return _asked_at_once(_filled(subscriptions, settings), events)
+
+
+def _asked_at_once(matcher: Matcher, events: Events) -> Outcome:
     problems: list[EventProblem] = []
     table = matcher.match_many(events, on_error=problems.append)
     return Outcome(_pairs_of(table), _positions_of(problems))
 
 
 def _from_arrow(subscriptions: Subscriptions, events: Events, settings: Settings) -> Outcome:
+    return _asked_by_tables(_filled(subscriptions, settings), events)
+
+
+def _asked_by_tables(matcher: Matcher, events: Events) -> Outcome:
     """Events as Arrow tables, as few as their types allow, with their positions as ids."""
     tables, unable = _tables_of(events)
-    matcher = _filled(subscriptions, settings)
     problems: list[EventProblem] = []
     pairs: set[Pair] = set()
     for table in tables:
@@ -281,4 +325,8 @@ MATCHERS = (
     MatcherUnderTest("matcher-json", _from_json),
     MatcherUnderTest("matcher-durable", _durable),
     MatcherUnderTest("matcher-saved", _saved),
+    MatcherUnderTest("index", _compiled_one_by_one),
+    MatcherUnderTest("index-batch", _compiled_in_batches),
+    MatcherUnderTest("index-arrow", _compiled_from_arrow),
+    MatcherUnderTest("index-parts", _compiled_in_parts),
 )

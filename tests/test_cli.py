@@ -22,16 +22,27 @@ def tidings(*arguments: str, given: str | None = None, **variables: str) -> subp
     )
 
 
-def test_check_shows_how_a_subscription_is_read() -> None:
-    ran = tidings("check", "NOT (a = 1 AND startswith(b.c, 'x'))")
+def test_check_shows_how_a_subscription_is_read_and_found() -> None:
+    ran = tidings("check", "symbol = 'IBM' AND startswith(b.c, 'x')")
     assert ran.returncode == 0
-    assert ran.stdout == (
-        "ok  NOT (a = 1 AND b.c LIKE 'x%')\n"
-        "reads    a, b.c\n"
-        "matches  when any of 2 conjunctions is true\n"
-        "         NOT a = 1\n"
-        "         b.c NOT LIKE 'x%'\n"
-    )
+    assert ran.stdout.splitlines() == [
+        "ok symbol = 'IBM' AND b.c LIKE 'x%'",
+        "found by value: symbol = 'IBM' (the most selective of 2, an estimated 0.01 of the events)",
+        "then  verified: b.c LIKE 'x%'",
+        "cost  verified, for an estimated 0.01 of the events",
+    ]
+
+
+def test_check_warns_of_what_can_only_be_scanned() -> None:
+    lines = tidings("check", "a = 1 OR NOT b = 2").stdout.splitlines()
+    assert lines[1:6] == [
+        "or    a = 1",
+        "found by value: a = 1 (its only predicate)",
+        "cost  direct, for an estimated 0.01 of the events",
+        "or    NOT b = 2",
+        "cost  scanned, for an estimated 1 of the events",
+    ]
+    assert lines[6].startswith("warning NOT b = 2 can only be scanned")
 
 
 def test_check_points_at_the_fault_and_exits_with_1() -> None:
@@ -42,12 +53,12 @@ def test_check_points_at_the_fault_and_exits_with_1() -> None:
 
 def test_check_prints_json_for_machines() -> None:
     good, bad = tidings("check", "a = 1 OR b", "--json"), tidings("check", "--json", "a ==")
-    assert json.loads(good.stdout) == {
-        "ok": True,
-        "canonical": "a = 1 OR b = TRUE",
-        "attributes": ["a", "b"],
-        "conjunctions": ["a = 1", "b = TRUE"],
-    }
+    answer = json.loads(good.stdout)
+    assert (answer["ok"], answer["canonical"], answer["warnings"]) == (True, "a = 1 OR b = TRUE", [])
+    assert [(each["text"], each["path"], each["exact"], each["share"]) for each in answer["conjunctions"]] == [
+        ("a = 1", "value", True, 0.01),
+        ("b = TRUE", "value", True, 0.5),
+    ]
     assert bad.returncode == 1
     answer = json.loads(bad.stdout)
     assert (answer["ok"], answer["problem"], answer["position"], answer["hint"]) == (
@@ -59,8 +70,8 @@ def test_check_prints_json_for_machines() -> None:
 
 
 def test_check_says_what_is_never_and_always_true() -> None:
-    assert "matches  never" in tidings("check", "FALSE").stdout
-    assert "reads    no attribute" in tidings("check", "TRUE").stdout
+    assert "it never matches" in tidings("check", "FALSE").stdout
+    assert "found always: every event matches" in tidings("check", "TRUE").stdout
 
 
 def test_check_refuses_what_no_matcher_answers_yet() -> None:

@@ -19,9 +19,8 @@ from tidings import Event, Explanation, Settings, __version__, explain, parse, p
 from tidings.analysis.words import analyser as analyser_named
 from tidings.demo import run_demo
 from tidings.errors import SubscriptionError, TidingsError
-from tidings.language.printer import print_attribute
-from tidings.model.normal_form import conjunctions
-from tidings.model.predicates import Attribute, Conjunction, Not, all_of
+from tidings.model.predicates import Conjunction, all_of
+from tidings.planning.access import Access, AccessPath, Cost, Plan, plan
 from tidings.reference import check_answerable
 
 CONJUNCTIONS_SHOWN = 10
@@ -51,30 +50,62 @@ def _version(version: Annotated[bool, typer.Option("--version", help="Print the 
 
 @app.command()
 def check(where: Where, as_json: AsJson = False) -> None:
-    """Say whether a subscription is right, how it is read, and what it asks of an event. Status 1 when it is wrong."""
+    """Say whether a subscription is right, how it is read and found, and what that costs. Status 1 when it is wrong."""
     try:
         expression = parse(where)
         check_answerable(expression)
     except TidingsError as error:
         _refused(error, as_json)
-    alternatives = conjunctions(expression)
-    attributes = sorted({print_attribute(attribute) for each in alternatives for attribute in _attributes(each)})
-    texts = [print_expression(all_of(each.terms)) if each.terms else "TRUE" for each in alternatives]
+    found = plan(expression)
     if as_json:
-        print(json.dumps({"ok": True, "canonical": print_expression(expression), "attributes": attributes,
-                          "conjunctions": texts}))  # fmt: skip
+        print(json.dumps({"ok": True, "canonical": print_expression(expression), **_plan_as_json(found)}))
         return
     console = _console()
-    console.print(Text("ok", "bold green"), Text(" " + print_expression(expression)), soft_wrap=True)
-    console.print(Text(f"reads    {', '.join(attributes) or 'no attribute'}"), soft_wrap=True)
-    if len(texts) == 1:
-        console.print(Text("matches  when all of its parts are true (1 conjunction)"))
-    else:
-        console.print(Text(f"matches  when any of {len(texts)} conjunctions is true" if texts else "matches  never"))
-        for text in texts[:CONJUNCTIONS_SHOWN]:
-            console.print(Text(f"         {text}"), soft_wrap=True)
-        if len(texts) > CONJUNCTIONS_SHOWN:
-            console.print(Text(f"         and {len(texts) - CONJUNCTIONS_SHOWN} more"))
+    console.print(Text("ok", "bold green"), Text(print_expression(expression)), soft_wrap=True)
+    for access in found.accesses[:CONJUNCTIONS_SHOWN]:
+        for line in _access_lines(access, len(found.accesses) > 1):
+            console.print(line, soft_wrap=True)
+    if len(found.accesses) > CONJUNCTIONS_SHOWN:
+        console.print(Text(f"and {len(found.accesses) - CONJUNCTIONS_SHOWN} conjunctions more"))
+    if not found.accesses:
+        console.print(Text("it never matches", "yellow"))
+    for warning in found.warnings[:CONJUNCTIONS_SHOWN]:
+        console.print(Text("warning", "bold yellow"), Text(warning), soft_wrap=True)
+
+
+def _access_lines(access: Access, several: bool) -> list[Text]:
+    """How one conjunction is found: under what, what is left to verify, and what that costs."""
+    lines = [Text(f"or    {_conjunction(access.conjunction)}")] if several else []
+    if access.predicate is not None:
+        lines.append(Text(f"found {access.path}: {print_expression(access.predicate)} ({access.reason})"))
+    elif access.path is AccessPath.ALWAYS:
+        lines.append(Text("found always: every event matches"))
+    if access.cost is Cost.VERIFIED:
+        lines.append(Text(f"then  verified: {' AND '.join(print_expression(term, 3) for term in access.residual)}"))
+    lines.append(Text(f"cost  {access.cost}, for an estimated {access.share:.2g} of the events"))
+    return lines
+
+
+def _plan_as_json(found: Plan) -> dict[str, Any]:
+    return {
+        "conjunctions": [
+            {
+                "text": _conjunction(access.conjunction),
+                "path": access.path.name.lower(),
+                "predicate": print_expression(access.predicate) if access.predicate is not None else None,
+                "exact": access.cost is Cost.DIRECT,
+                "share": access.share,
+                "cost": str(access.cost),
+                "reason": access.reason,
+            }
+            for access in found.accesses
+        ],
+        "warnings": list(found.warnings),
+    }
+
+
+def _conjunction(conjunction: Conjunction) -> str:
+    return print_expression(all_of(conjunction.terms)) if conjunction.terms else "TRUE"
 
 
 @app.command("explain")
@@ -124,11 +155,6 @@ def explanation_lines(explanation: Explanation) -> list[Text]:
                 text.stylize(_COLOURS[truth], at, at + len(word))
         lines.append(text)
     return lines
-
-
-def _attributes(conjunction: Conjunction) -> list[Attribute]:
-    predicates: list[Any] = [term.part if isinstance(term, Not) else term for term in conjunction.terms]
-    return [predicate.attribute for predicate in predicates]
 
 
 def _content(file: str) -> str:

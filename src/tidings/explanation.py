@@ -160,8 +160,15 @@ def _shown(value: object) -> str:
     elif isinstance(value, bool):
         text = "TRUE" if value else "FALSE"
     else:
-        text = repr(value) if isinstance(value, str | bytes) else str(value)
+        text = repr(value) if isinstance(value, str | bytes) else _number(value)
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+
+
+def _number(value: object) -> str:
+    try:
+        return str(value)
+    except ValueError:  # Python writes no integers of thousands of digits
+        return "an integer of very many digits"
 
 
 def _article(kind: str) -> str:

@@ -1,6 +1,8 @@
 """`Matcher`: subscriptions in, events in, matches out, in one process and with no server.
 
-It answers exactly as `reference` does, for every kind of predicate. In memory it lives as long as the process;
+It answers exactly as `reference` does, for every kind of predicate. The few subscriptions added last are asked one by
+one, by the reference itself; when there are more than a few they are compiled (`index.compiled`), so that a small
+matcher never waits for a compiler and a large one never asks everybody. In memory it lives as long as the process;
 `Matcher(path)` writes each change to a folder before it returns, and finds everything there again.
 """
 
@@ -17,11 +19,12 @@ from typing import TYPE_CHECKING, Any
 from tidings.analysis.statistics import NO_STATISTICS, TextStatistics
 from tidings.analysis.words import SIMPLE
 from tidings.analysis.words import analyser as analyser_named
-from tidings.errors import EventError, IdentifierError, RefusedError, TidingsError
+from tidings.batches import EventBatch, Found, found_of, list_table, pair_table, read_batch
+from tidings.errors import IdentifierError, RefusedError, SettingError, TidingsError
 from tidings.explanation import Explanation, explain
 from tidings.language.parser import parse
 from tidings.language.printer import print_expression
-from tidings.model.event import Event, Identifier, rows_of_arrow
+from tidings.model.event import Event, Identifier
 from tidings.model.predicates import Expression
 from tidings.model.result import Cost, EventProblem, MatchResult, Subscription
 from tidings.reference import Reading, Settings, check_answerable, truth
@@ -30,7 +33,11 @@ from tidings.store import Store, new_store, open_store, read_store
 if TYPE_CHECKING:
     import pyarrow
 
+    from tidings.index.compiled import CompiledIndex
+
 log = logging.getLogger("tidings")
+UNCOMPILED = 256  # subscriptions that may wait for more before they are compiled
+WORTH_COMPILING = 50_000  # pairs of subscription and event above which asking one by one takes longer
 YOUNG_ROWS = 2_000  # of `add_many` between two collections of new objects
 REFUSED_SHOWN = 3  # of the refused subscriptions, how many an error message quotes
 
@@ -53,15 +60,24 @@ class Matcher:
         *,
         analyser: str | None = None,
         statistics: TextStatistics | None = None,
+        uncompiled: int = UNCOMPILED,
     ) -> None:
-        """`analyser` and `statistics` are what an existing folder records; a new one is made with `simple` and none."""
+        """`analyser` and `statistics` are what an existing folder records; a new one is made with `simple` and none.
+
+        `uncompiled` is how many subscriptions may wait before they are compiled; 0 compiles every change at once.
+        """
+        if uncompiled < 0:
+            raise SettingError(f"uncompiled is a number of subscriptions, 0 or more, not {uncompiled}")
         self._settings = Settings(analyser_named(analyser or SIMPLE.name), statistics or NO_STATISTICS)
-        self._subscriptions: dict[Identifier, Expression] = {}
+        self._uncompiled = uncompiled
+        self._wheres: dict[Identifier, str] = {}
+        self._recent: dict[Identifier, Expression] = {}
+        self._index: CompiledIndex | None = None
         self._store: Store | None = None
         if path is not None:
             self._store = open_store(Path(path), analyser, statistics)
             self._settings = self._store.settings
-            self._subscriptions = {id: parse(where) for id, where in self._store.rows()}
+            self._take((id, where, parse(where)) for id, where in self._store.rows())
 
     # Subscriptions
 
@@ -70,7 +86,7 @@ class Matcher:
         expression = self._checked(id, where, replace)
         if self._store is not None:
             self._store.write([(id, where)])
-        self._subscriptions[id] = expression
+        self._take([(id, where, expression)])
 
     def add_many(
         self,
@@ -84,92 +100,136 @@ class Matcher:
         What cannot be added goes to `on_error`; without one it is raised at the end, when all others have been added.
         """
         refused: list[Refused] = []
-        good: dict[Identifier, Expression] = {}
-        texts: list[tuple[Identifier, str]] = []
+        good: dict[Identifier, tuple[str, Expression]] = {}
         for row, pair in enumerate(_collecting_young_only(_pairs(subscriptions))):
             try:
                 id, where = _pair(pair)
                 if id in good and not replace:
                     raise IdentifierError(f"the id {id!r} stands twice in what is added; replace=True keeps the last")
-                good[id] = self._checked(id, where, replace, among=good)
-                texts.append((id, where))
+                good[id] = where, self._checked(id, where, replace, among=good)
             except TidingsError as error:
                 refused.append(Refused(row, pair[0] if isinstance(pair, tuple) and pair else None, error))
         if self._store is not None:
-            self._store.write(texts)
-        self._subscriptions.update(good)
+            self._store.write((id, where) for id, (where, _) in good.items())
+        self._take((id, where, expression) for id, (where, expression) in good.items())
         _report(refused, len(good), on_error)
         return len(good)
 
     def remove(self, id: Identifier) -> None:
-        if id not in self._subscriptions:
+        if id not in self._wheres:
             raise IdentifierError(f"there is no subscription with the id {id!r} to remove")
         if self._store is not None:
             self._store.delete([id])
-        del self._subscriptions[id]
+        self._forget(id)
+        del self._wheres[id]
 
     def subscriptions(self) -> Iterator[Subscription]:
         """All subscriptions, in the order in which they were added."""
-        return (Subscription(id, where) for id, where in self._subscriptions.items())
+        return (Subscription(id, parse(where)) for id, where in self._wheres.items())
 
     def __len__(self) -> int:
-        return len(self._subscriptions)
+        return len(self._wheres)
 
     def __contains__(self, id: object) -> bool:
-        return id in self._subscriptions
+        return id in self._wheres
+
+    def _take(self, added: Iterable[tuple[Identifier, str, Expression]]) -> None:
+        for id, where, expression in added:
+            if id in self._wheres:
+                self._forget(id)
+            self._wheres[id] = where  # one that was there keeps its place
+            self._recent[id] = expression
+        if len(self._recent) > self._uncompiled:
+            self._compile()
+
+    def _forget(self, id: Identifier) -> None:
+        if self._recent.pop(id, None) is None and self._index is not None:
+            self._index.remove(id)
+
+    def _compile(self) -> None:
+        from tidings.index.compiled import CompiledIndex  # numba and what it needs take a while to import
+
+        if self._index is None:
+            self._index = CompiledIndex(self._settings, self._wheres)
+        self._index.add(self._recent.items())
+        self._recent.clear()
 
     # Matching
 
     def match(self, event: Event | Mapping[str, Any]) -> MatchResult:
         """Who must hear of the event. What cannot be read of it is in `errors`; an event that is none is raised."""
-        return self._matched(Event.of(event))
+        start = time.perf_counter_ns()
+        read = Event.of(event)
+        reading = Reading(read, self._settings)
+        ids = [id for id, where in self._recent.items() if truth(where, reading) is True]
+        problems = {problem.attribute: problem for problem in reading.problems()}
+        evaluated, mismatches = len(self._recent), reading.mismatches
+        if self._index is not None:
+            matched = self._index.match_events([read])
+            ids += matched.ids_of(0)
+            problems |= {each.attribute: replace(each, event=read.id) for each in matched.problems}
+            evaluated, mismatches = evaluated + matched.candidates, mismatches + matched.mismatches
+        elapsed = time.perf_counter_ns() - start
+        return MatchResult(ids, tuple(problems.values()), Cost(evaluated, mismatches, elapsed))
 
     def match_many(
         self,
         events: Iterable[Event | Mapping[str, Any]] | pyarrow.Table | pyarrow.RecordBatch,
         *,
+        lists: bool = False,
         on_error: Callable[[EventProblem], None] | None = None,
     ) -> pyarrow.Table:
-        """The matches as an Arrow table of pairs: `event`, `subscription`.
+        """The matches as an Arrow table of pairs: `event`, `subscription`; with `lists`, one row per event, which has
+        the list of its `subscriptions`.
 
         `event` is the event's `id`; where no event has one, its position. What cannot be read goes to `on_error`,
         or as a warning to the log `tidings`; everything else is matched.
         """
         report = on_error or (lambda problem: log.warning("%s", problem))
-        pairs: list[tuple[Identifier, Identifier]] = []
-        for event in _identified(events, report):
-            result = self._matched(event)
-            pairs.extend((event.id, id) for id in result.ids if event.id is not None)
-            for problem in result.errors:
-                report(problem)
-        return _table(pairs, next(iter(self._subscriptions), ""))
+        batch = read_batch(events, report)
+        if len(self._recent) * len(batch) > WORTH_COMPILING:
+            self._compile()
+        found = self._asked_one_by_one(batch, report)
+        if self._index is not None:
+            matched = batch.match(self._index)
+            for problem in matched.problems:
+                report(replace(problem, event=batch.id_of(int(str(problem.event)))))
+            found += [Found(part.ids, answers.offsets, answers.members) for part, answers in matched.parts]
+        kind = type(next(iter(self._wheres), ""))
+        return list_table(batch, found, kind) if lists else pair_table(batch, found, kind)
+
+    def _asked_one_by_one(self, batch: EventBatch, report: Callable[[EventProblem], None]) -> list[Found]:
+        """What was added last, by the reference; as the numbers of subscriptions, as the index answers."""
+        if not self._recent:
+            return []
+        recent = list(self._recent.items())
+        offsets, members = [0], []
+        for row in range(len(batch)):
+            reading = Reading(batch.event(row), self._settings)
+            members += [number for number, (_, where) in enumerate(recent) if truth(where, reading) is True]
+            offsets.append(len(members))
+            for problem in reading.problems():
+                report(replace(problem, event=batch.id_of(row)))
+        return [found_of([id for id, _ in recent], offsets, members)]
 
     def explain(self, id: Identifier, event: Event | Mapping[str, Any]) -> Explanation:
         """Why the event satisfies the subscription, or why not."""
-        if id not in self._subscriptions:
+        if id not in self._wheres:
             raise IdentifierError(f"there is no subscription with the id {id!r} to explain")
-        return explain(self._subscriptions[id], event, self._settings)
-
-    def _matched(self, event: Event) -> MatchResult:
-        start = time.perf_counter_ns()
-        reading = Reading(event, self._settings)
-        ids = [id for id, where in self._subscriptions.items() if truth(where, reading) is True]
-        cost = Cost(len(self._subscriptions), reading.mismatches, time.perf_counter_ns() - start)
-        return MatchResult(ids, reading.problems(), cost)
+        return explain(parse(self._wheres[id]), event, self._settings)
 
     # Keeping
 
     def save(self, path: str | Path) -> None:
         """Writes everything to a new folder, from which `load` and `Matcher(path)` read it."""
-        with new_store(Path(path), self._settings) as store:
-            store.write((id, print_expression(where)) for id, where in self._subscriptions.items())
+        new_store(Path(path), self._settings, self._wheres.items()).close()
 
     @classmethod
     def load(cls, path: str | Path) -> Matcher:
         """An in-memory copy of a saved matcher; changes to it are not written back."""
         with read_store(Path(path)) as store:
             matcher = cls(analyser=store.settings.analyser.name, statistics=store.settings.statistics)
-            matcher._subscriptions = {id: parse(where) for id, where in store.rows()}
+            matcher._take((id, where, parse(where)) for id, where in store.rows())
         return matcher
 
     def close(self) -> None:
@@ -184,16 +244,16 @@ class Matcher:
         self.close()
 
     def _checked(
-        self, id: Identifier, where: str, replace: bool, among: Mapping[Identifier, Expression] | None = None
+        self, id: Identifier, where: str, replace: bool, among: Mapping[Identifier, Any] | None = None
     ) -> Expression:
         _check_identifier(id)
-        for taken in (self._subscriptions, among or {}):
+        for taken in (self._wheres, among or {}):
             other = next(iter(taken), None)
             if other is not None and type(other) is not type(id):
                 raise IdentifierError(
                     f"the id {id!r} is {_kind(id)}, and {other!r} of this matcher is {_kind(other)}: use one kind"
                 )
-        if id in self._subscriptions and not replace:
+        if id in self._wheres and not replace:
             raise IdentifierError(f"the id {id!r} is taken; remove it first, or add with replace=True")
         expression = parse(where)
         check_answerable(expression)
@@ -263,34 +323,3 @@ def _report(refused: list[Refused], added: int, on_error: Callable[[Refused], No
         more = f"\nand {len(refused) - REFUSED_SHOWN} more, in .refused" if len(refused) > REFUSED_SHOWN else ""
         message = f"{len(refused)} of {len(refused) + added} subscriptions were refused; the others were added.\n"
         raise RefusedError(message + shown + more, tuple(refused))
-
-
-def _identified(events: Any, report: Callable[[EventProblem], None]) -> Iterator[Event]:
-    """Events with identifiers: their own, or, where none has one, their position."""
-    read: list[tuple[int, Event]] = []
-    for row, source in enumerate(rows_of_arrow(events) if hasattr(events, "schema") else events):
-        try:
-            read.append((row, Event.of(source)))
-        except EventError as error:
-            report(EventProblem(row, None, str(error)))
-    kinds = {type(event.id) for _, event in read if event.id is not None}
-    for row, event in read:
-        if not kinds:
-            yield replace(event, id=row)
-        elif event.id is None:
-            report(EventProblem(row, "id", "this event has no id, and others have one"))
-        elif len(kinds) > 1 and not isinstance(event.id, str):
-            report(EventProblem(row, "id", f"the id {event.id} is an integer, and others are strings"))
-        else:
-            yield event
-
-
-def _table(pairs: list[tuple[Identifier, Identifier]], some_id: Identifier) -> pyarrow.Table:
-    import pyarrow as pa
-
-    def column(values: list[Identifier], kind: type) -> pyarrow.Array:
-        return pa.array(values, pa.string() if kind is str else pa.int64())
-
-    events, subscriptions = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    event_kind = type(events[0]) if events else int
-    return pa.table({"event": column(events, event_kind), "subscription": column(subscriptions, type(some_id))})

@@ -26,15 +26,18 @@ _TABLES = (
     "CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     'CREATE TABLE subscription (number INTEGER PRIMARY KEY, id NOT NULL UNIQUE, "where" TEXT NOT NULL)',
 )
+_INSERT = (
+    'INSERT INTO subscription (id, "where") VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET "where" = excluded."where"'
+)
 
 
-def new_store(folder: Path, settings: Settings) -> Store:
-    """A store in a folder that has none."""
+def new_store(folder: Path, settings: Settings, rows: Iterable[tuple[Identifier, str]] = ()) -> Store:
+    """A store in a folder that has none, with its first rows: either all of it is there afterwards or nothing."""
     store = _opened(folder)
     if not store.blank():
         store.close()
         raise StoreError(f"{folder} already holds a matcher; choose another folder, or remove it first")
-    store.create(settings)
+    store.create(settings, rows)
     return store
 
 
@@ -67,9 +70,12 @@ def open_store(folder: Path, analyser: str | None, statistics: TextStatistics | 
 
 
 def _opened(folder: Path) -> Store:
-    if folder.exists() and not folder.is_dir():
-        raise StoreError(f"{folder} is a file; a matcher is kept in a folder")
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        if folder.exists() and not folder.is_dir():
+            raise StoreError(f"{folder} is a file; a matcher is kept in a folder")
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:  # no rights, a name too long, a NUL in it
+        raise StoreError(f"{str(folder)!r} cannot be made a folder: {error}") from None
     return Store(folder / FILE)
 
 
@@ -93,6 +99,9 @@ class Store:
         self._file = file
         try:
             self._connection = sqlite3.connect(file, timeout=1)
+        except sqlite3.Error as error:
+            raise StoreError(f"{file} cannot be opened: {error}") from None
+        try:
             self._connection.execute("PRAGMA locking_mode = EXCLUSIVE")
             self._connection.execute("BEGIN EXCLUSIVE")
             self._connection.commit()
@@ -106,13 +115,9 @@ class Store:
         yield from self._connection.execute('SELECT id, "where" FROM subscription ORDER BY number')
 
     def write(self, rows: Iterable[tuple[Identifier, str]]) -> None:
-        """Adds rows; one whose id is there takes the place of the old one."""
-        statement = (
-            'INSERT INTO subscription (id, "where") VALUES (?, ?) '
-            'ON CONFLICT (id) DO UPDATE SET "where" = excluded."where"'
-        )
+        """Adds rows; one whose id is there takes the place of the old one, also in the order."""
         with self._connection:
-            self._connection.executemany(statement, rows)
+            self._connection.executemany(_INSERT, rows)
 
     def delete(self, ids: Iterable[Identifier]) -> None:
         with self._connection:
@@ -132,20 +137,21 @@ class Store:
         (tables,) = self._connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
         return not tables and not self._application()
 
-    def create(self, settings: Settings) -> None:
+    def create(self, settings: Settings, rows: Iterable[tuple[Identifier, str]] = ()) -> None:
         recorded = {
             "format": FORMAT,
             "analyser": settings.analyser.name,
             "analyser version": settings.analyser.version,
             "statistics": json.dumps(settings.statistics.to_dict()),
         }
-        # One transaction with the settings inside, so that a file is either empty or complete.
+        # One transaction with everything inside, so that a file is either empty or complete.
         self._connection.execute("BEGIN")
         with self._connection:
             self._connection.execute(f"PRAGMA application_id = {_APPLICATION}")
             for statement in _TABLES:
                 self._connection.execute(statement)
             self._connection.executemany("INSERT INTO setting VALUES (?, ?)", recorded.items())
+            self._connection.executemany(_INSERT, rows)
         self.settings = settings
 
     def read_settings(self) -> None:

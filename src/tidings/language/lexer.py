@@ -170,7 +170,7 @@ def _number(found: list[Token], text: str, start: int, end: int) -> Token:
 
 def _name(text: str, start: int, end: int) -> Token:
     written = text[start:end]
-    keyword = KEYWORDS.get(written.upper())
+    keyword = KEYWORDS.get(written.upper()) if written.isascii() else None  # "ſ".upper() is S
     if keyword is not None:
         return Token(keyword, written, start, end)
     if "`" not in written:

@@ -73,8 +73,10 @@ def read_number(written: str) -> Literal:
 
 def read_negative_number(written: str) -> Literal:
     literal = read_number(written)
-    assert isinstance(literal.value, int | Decimal)
-    return Literal(AttributeType.NUMBER, -literal.value)
+    value = literal.value
+    assert isinstance(value, int | Decimal)
+    # A minus sign before a Decimal rounds it to the precision of the context.
+    return Literal(AttributeType.NUMBER, value.copy_negate() if isinstance(value, Decimal) else -value)
 
 
 def read_boolean(written: str) -> Literal:

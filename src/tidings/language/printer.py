@@ -108,9 +108,10 @@ def print_literal(literal: Literal) -> str:
 def _number(value: Decimal) -> str:
     """In full, or with an exponent where that would be long: 1e300 is not printed as three hundred zeros."""
     if -LONG_NUMBER < value.adjusted() < LONG_NUMBER:
-        return f"{value:f}"
+        shown = f"{value:f}"
+        return shown.rstrip("0").rstrip(".") if "." in shown else shown  # 0.50 equals 0.5, and prints as it
     sign, digits, exponent = value.as_tuple()
-    shown = "".join(map(str, digits)).rstrip("0") or "0"
+    shown = "".join(map(str, digits)).rstrip("0")
     assert isinstance(exponent, int)
     return f"{'-' * sign}{shown}e{exponent + len(digits) - len(shown)}"
 

@@ -66,7 +66,26 @@ def rows_of_arrow(table: pyarrow.Table | pyarrow.RecordBatch) -> Iterator[dict[s
     if schema != table.schema.remove_metadata():
         table = table.cast(schema, safe=False)
     for batch in table.to_batches():
-        yield from batch.to_pylist(maps_as_pydicts="lossy")
+        try:
+            rows = batch.to_pylist(maps_as_pydicts="lossy")
+        except (pa.ArrowException, ValueError, OverflowError, LookupError):  # a cell that Python has no value for
+            rows = _rows_by_cells(batch)
+        yield from rows
+
+
+def _rows_by_cells(batch: pyarrow.RecordBatch) -> list[dict[str, Any]]:
+    """The same cell by cell, so that one which cannot be read costs its own attribute only."""
+    columns = [[_cell(cell) for cell in column] for column in batch.columns]
+    return [dict(zip(batch.schema.names, cells, strict=True)) for cells in zip(*columns, strict=True)]
+
+
+def _cell(cell: pyarrow.Scalar) -> Any:
+    import pyarrow as pa
+
+    try:
+        return cell.as_py(maps_as_pydicts="lossy")
+    except (pa.ArrowException, ValueError, OverflowError, LookupError) as error:
+        return Unreadable(f"Python has no value for this {cell.type}: {error}")
 
 
 def _readable(kind: Any) -> Any:
@@ -139,5 +158,8 @@ def _read(value: Any, kind: str) -> Any:
 
 
 def _shown(value: object) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no integers of thousands of digits
+        text = "one of very many digits"
     return f"{text if len(text) <= 60 else text[:57] + '…'} ({type(value).__name__})"

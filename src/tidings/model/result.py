@@ -34,7 +34,7 @@ class EventProblem:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a match cost: subscriptions evaluated, predicates whose attribute had another type, and the time."""
+    """What a match cost: subscriptions tested, predicates that the reference found to ask for another type, time."""
 
     evaluated: int = 0
     mismatches: int = 0
@@ -43,7 +43,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class MatchResult:
-    """The subscriptions that an event satisfies, in the order in which they were added."""
+    """The subscriptions that an event satisfies, in no particular order."""
 
     ids: list[Identifier]
     errors: tuple[EventProblem, ...] = ()

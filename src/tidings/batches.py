@@ -1,0 +1,187 @@
+"""Batches of events and tables of matches: what stands before and behind the matching of many events at once.
+
+Events come as objects or as an Arrow table, which stays as it is. Matches leave as Arrow tables, either as pairs or as
+one list per event; identifiers that are strings are dictionary-encoded, because each is repeated for every match.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tidings.errors import EventError
+from tidings.model.event import Event, Identifier, rows_of_arrow
+from tidings.model.result import EventProblem
+
+if TYPE_CHECKING:
+    import pyarrow
+
+    from tidings.index.compiled import CompiledIndex, Matched
+
+Report = Callable[[EventProblem], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Row r is matched by the subscriptions ids[m] for m in members[offsets[r]:offsets[r + 1]]."""
+
+    ids: pyarrow.Array
+    offsets: Any  # int64[rows + 1]
+    members: Any  # int32
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectBatch:
+    """Events as objects, with an identifier each."""
+
+    events: list[Event]
+    ids: list[Identifier]
+
+    def __len__(self) -> int:
+        return len(self.events)
+
+    def event(self, row: int) -> Event:
+        return self.events[row]
+
+    def id_of(self, row: int) -> Identifier:
+        return self.ids[row]
+
+    def match(self, index: CompiledIndex) -> Matched:
+        return index.match_events(self.events)
+
+
+@dataclass(frozen=True, slots=True)
+class ArrowBatch:
+    """Events as a table; a row becomes an object only where something must look at it by itself."""
+
+    table: pyarrow.Table
+    ids: pyarrow.Array
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    def event(self, row: int) -> Event:
+        (found,) = rows_of_arrow(self.table.slice(row, 1))
+        return Event.of(found)
+
+    def id_of(self, row: int) -> Identifier:
+        return self.ids[row].as_py()  # type: ignore[no-any-return]  # strings or integers, by `_plain_ids`
+
+    def match(self, index: CompiledIndex) -> Matched:
+        return index.match_arrow(self.table, self.event)
+
+
+EventBatch = ObjectBatch | ArrowBatch
+
+
+def read_batch(events: Any, report: Report) -> EventBatch:
+    """Events with identifiers: their own, or, where none has one, their positions. What has none is reported."""
+    if hasattr(events, "schema"):
+        import pyarrow as pa
+
+        table = pa.Table.from_batches([events]) if isinstance(events, pa.RecordBatch) else events
+        ids = _plain_ids(table)
+        if ids is not None:
+            return ArrowBatch(table, ids)
+        events = rows_of_arrow(table)
+    return _object_batch(events, report)
+
+
+def _plain_ids(table: pyarrow.Table) -> pyarrow.Array | None:
+    """The identifiers of a table's rows, if they are all there and of one kind; None if they must be looked at."""
+    import pyarrow as pa
+
+    if "id" not in table.column_names:
+        return pa.array(range(table.num_rows), pa.int64())
+    if table.column_names.count("id") > 1:
+        return None
+    column = table.column("id")
+    if column.null_count or not (pa.types.is_signed_integer(column.type) or pa.types.is_string(column.type)):
+        return None
+    return column.cast(pa.string() if pa.types.is_string(column.type) else pa.int64()).combine_chunks()
+
+
+def _object_batch(events: Iterable[Event | Mapping[str, Any]], report: Report) -> ObjectBatch:
+    read: list[tuple[int, Event]] = []
+    for row, source in enumerate(events):
+        try:
+            read.append((row, Event.of(source)))
+        except EventError as error:
+            report(EventProblem(row, None, str(error)))
+    kinds = {type(event.id) for _, event in read if event.id is not None}
+    batch = ObjectBatch([], [])
+    for row, event in read:
+        if kinds and event.id is None:
+            report(EventProblem(row, "id", "this event has no id, and others have one"))
+        elif len(kinds) > 1 and not isinstance(event.id, str):
+            report(EventProblem(row, "id", f"the id {event.id} is an integer, and others are strings"))
+        else:
+            batch.events.append(event)
+            batch.ids.append(row if event.id is None else event.id)
+    return batch
+
+
+# Tables
+
+
+def found_of(ids: Sequence[Identifier], offsets: Sequence[int], members: Sequence[int]) -> Found:
+    import numpy as np
+
+    return Found(_array(ids, type(ids[0])), np.array(offsets, np.int64), np.array(members, np.int32))
+
+
+def pair_table(batch: EventBatch, found: Sequence[Found], kind: type) -> pyarrow.Table:
+    """One row per match: `event`, `subscription`. `kind` is that of the subscriptions' identifiers."""
+    import numpy as np
+    import pyarrow as pa
+
+    ids, offsets, members = _joined(found, len(batch), kind)
+    rows = np.repeat(np.arange(len(batch), dtype=np.int32), np.diff(offsets))
+    return pa.table({"event": _chosen(_event_ids(batch), rows), "subscription": _chosen(ids, members)})
+
+
+def list_table(batch: EventBatch, found: Sequence[Found], kind: type) -> pyarrow.Table:
+    """One row per event: `event`, and the list of its `subscriptions`."""
+    import pyarrow as pa
+
+    ids, offsets, members = _joined(found, len(batch), kind)
+    lists = pa.LargeListArray.from_arrays(offsets, _chosen(ids, members))
+    return pa.table({"event": _event_ids(batch), "subscriptions": lists})
+
+
+def _joined(found: Sequence[Found], rows: int, kind: type) -> tuple[pyarrow.Array, Any, Any]:
+    """Several findings as one: identifiers one after the other, and members counted through, ordered by row."""
+    import numpy as np
+    import pyarrow as pa
+
+    if len(found) == 1:
+        return found[0].ids, found[0].offsets, found[0].members
+    if not found:
+        return _array([], kind), np.zeros(rows + 1, np.int64), np.zeros(0, np.int32)
+    before = np.cumsum([0, *[len(each.ids) for each in found]])
+    members = np.concatenate([each.members + start for each, start in zip(found, before[:-1], strict=True)])
+    row_of = np.concatenate([np.repeat(np.arange(rows), np.diff(each.offsets)) for each in found])
+    order = np.argsort(row_of, kind="stable")
+    offsets = np.sum([each.offsets for each in found], axis=0)
+    return pa.concat_arrays([each.ids for each in found]), offsets, members[order].astype(np.int32)
+
+
+def _event_ids(batch: EventBatch) -> pyarrow.Array:
+    if isinstance(batch, ArrowBatch):
+        return batch.ids
+    return _array(batch.ids, type(batch.ids[0]) if batch.ids else int)
+
+
+def _array(ids: Sequence[Identifier], kind: type) -> pyarrow.Array:
+    import pyarrow as pa
+
+    return pa.array(ids, pa.string() if kind is str else pa.int64())
+
+
+def _chosen(ids: pyarrow.Array, numbers: Any) -> pyarrow.Array:
+    import pyarrow as pa
+
+    if pa.types.is_string(ids.type):
+        return pa.DictionaryArray.from_arrays(pa.array(numbers, pa.int32()), ids)
+    return ids.take(pa.array(numbers, pa.int32()))

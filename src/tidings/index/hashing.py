@@ -1,0 +1,45 @@
+"""The hash tables inside a segment: open addressing over 64-bit keys, filled once, and the filter in front of grams."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from tidings.index.layout import FILTER_BITS
+
+_MIX_1 = np.uint64(0xFF51AFD7ED558CCD)
+_MIX_2 = np.uint64(0xC4CEB9FE1A85EC53)
+_33 = np.uint64(33)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def mixed(key):  # type: ignore[no-untyped-def]  # compiled: types come from the call
+    """The key with every bit depending on every other; keys of numbers differ in their high bits only."""
+    found = np.uint64(key)
+    found = (found ^ (found >> _33)) * _MIX_1
+    found = (found ^ (found >> _33)) * _MIX_2
+    return found ^ (found >> _33)
+
+
+@njit(cache=True, nogil=True)
+def fill_hash(table_hash, table_buckets, bucket_key, hash_key, hash_bucket):  # type: ignore[no-untyped-def]
+    for table in range(len(table_hash) - 1):
+        start, size = table_hash[table], table_hash[table + 1] - table_hash[table]
+        if size == 0:
+            continue
+        mask = np.uint64(size - 1)
+        for bucket in range(table_buckets[table], table_buckets[table + 1]):
+            place = start + np.int64(mixed(bucket_key[bucket]) & mask)
+            while hash_bucket[place] >= 0:
+                place += 1
+                if place == start + size:
+                    place = start
+            hash_key[place] = bucket_key[bucket]
+            hash_bucket[place] = bucket
+
+
+@njit(cache=True, nogil=True)
+def set_filter(bits, keys):  # type: ignore[no-untyped-def]
+    for key in keys:
+        bit = mixed(key) >> np.uint64(64 - FILTER_BITS)
+        bits[np.int64(bit >> np.uint64(6))] |= np.uint64(1) << (bit & np.uint64(63))

@@ -1,0 +1,131 @@
+"""What a segment is made of: flat arrays, and what the numbers in them mean. Builder and kernels share this page.
+
+A segment holds *tables*. A table is led by one slot, and leads from a value in that slot to *entries*, one entry for
+each conjunction that is found there:
+
+    VALUE            the value equals a literal: hash of the literal -> bucket of entries
+    VALUE_UPPER ...  the same, and the entries of a bucket are ordered by a bound on a second slot
+    UPPER, LOWER     value <= bound, value >= bound: entries ordered by bound, so that the answer is one slice
+    BETWEEN          low <= value <= high, for one element; PAIR: some element <= high, some (other) element >= low
+    PREFIX, SUFFIX   hash of the first (last) n bytes, for each n that occurs -> bucket
+    SUBSTRING        hash of a gram of the literal, with the gram's place in it -> bucket
+    SCAN             led by no slot: tested for every event
+
+A table is *sliced* where an entry needs nothing further: the conjunction has no other term, and is the only one of its
+subscription. Its answers are copied, never looked at. All other entries have checks, which the kernel evaluates.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+VALUE, VALUE_UPPER, VALUE_LOWER, VALUE_BETWEEN, VALUE_PAIR = 0, 1, 2, 3, 4
+UPPER, LOWER, BETWEEN, PAIR = 5, 6, 7, 8
+PREFIX, SUFFIX, SUBSTRING, SCAN = 9, 10, 11, 12
+HASHED = (VALUE, VALUE_UPPER, VALUE_LOWER, VALUE_BETWEEN, VALUE_PAIR, PREFIX, SUFFIX, SUBSTRING)
+# The ordered kind of a table by that of its values alone.
+WITH_VALUE = {UPPER: VALUE_UPPER, LOWER: VALUE_LOWER, BETWEEN: VALUE_BETWEEN, PAIR: VALUE_PAIR}
+
+NEVER_SLICED = (VALUE_BETWEEN, VALUE_PAIR, BETWEEN, PAIR, SUBSTRING, SCAN)
+BY_HIGH = (VALUE_UPPER, UPPER)  # ordered by their upper bound; the others by the lower one
+
+# Operations of checks. `a` and `b` are keys, numbers of strings, or a range of the lists, by the operation.
+INTERVAL, OUTSIDE, KEY_LIST = 0, 1, 2
+TEXT_EQUAL, TEXT_DIFFERENT, TEXT_LIST, TEXT_INTERVAL = 3, 4, 5, 6
+TEXT_PREFIX, TEXT_SUFFIX, TEXT_CONTAINS, TEXT_LIKE = 7, 8, 9, 10
+HAS_ALL_KEYS, HAS_ANY_KEYS, HAS_ALL_TEXTS, HAS_ANY_TEXTS = 11, 12, 13, 14
+IS_NULL, OPAQUE = 15, 16
+
+LEAST, MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
+ANY_BYTE, ONE_BYTE = 0xFF, 0xFE  # % and _ in a pattern; neither occurs in UTF-8
+GRAM = 4  # bytes of a gram; shorter literals have shorter grams
+OPEN_LOW, OPEN_HIGH = 1, 2  # in `check_flags`: a TEXT_INTERVAL without that bound is not closed there
+NEGATED = 4
+EMPTY, DIRTY, ARRAY = 1, 2, 4  # flags of an encoded value, see `encode`
+FILTER_BITS = 20  # of the filter in front of a table of grams, as a power of two
+
+
+class Segment(NamedTuple):
+    """The arrays. Everything the kernels read is here, and nothing in it is a Python object."""
+
+    # Tables, ordered by the slot that leads them
+    slot_tables: Array  # int32[slots + 1]: the tables led by a slot are slot_tables[s]:slot_tables[s + 1]
+    table_kind: Array  # uint8
+    table_second: Array  # int32: the slot of the bounds, or -1
+    table_sliced: Array  # uint8
+    table_hash: Array  # int64[tables + 1]: the table's part of hash_*, whose length is a power of two
+    table_lengths: Array  # int32[tables + 1]: its part of `lengths`
+    table_buckets: Array  # int64[tables + 1]: its part of the buckets; a table without hash has one
+    table_filter: Array  # int64: where its filter begins in `filters`, or -1
+    scans: Array  # int32: the tables led by no slot
+
+    lengths: Array  # int32: of prefixes, suffixes, grams; in order
+    filters: Array  # uint64: bits by key, so that most grams nobody asks for cost one look
+    hash_key: Array  # int64
+    hash_bucket: Array  # int32: the number of the bucket, -1 where free
+    bucket_text: Array  # int32: the string whose bytes decide, or -1 where the key does
+    bucket_entries: Array  # int64[buckets + 1]
+
+    # Entries, ordered by table, bucket, and bound
+    entry_member: Array  # int32: the number of the subscription
+    entry_low: Array  # int64: lower bound, or the place of the gram in the string
+    entry_high: Array  # int64: upper bound
+    entry_text: Array  # int32: SUBSTRING: the whole string; else -1
+    entry_checks: Array  # int64[entries + 1]: its part of `entry_check`
+    entry_check: Array  # int32: numbers of checks
+
+    # Checks, each kept once however many entries share it
+    check_operation: Array  # uint8
+    check_flags: Array  # uint8
+    check_slot: Array  # int32
+    check_a: Array  # int64
+    check_b: Array  # int64
+    lists: Array  # int64: keys, or numbers of strings
+
+    # Strings of literals
+    text_start: Array  # int64[strings + 1]
+    text_data: Array  # uint8
+
+    member_shared: Array  # uint8: the subscription has several conjunctions, or one that is found in several places
+
+    @property
+    def nbytes(self) -> int:
+        return sum(array.nbytes for array in self)
+
+
+class Batch(NamedTuple):
+    """Encoded events as the kernels read them; `encode` says what each array holds."""
+
+    starts: Array
+    slot: Array
+    key: Array
+    text: Array
+    length: Array
+    flags: Array
+    data: Array
+    inexact: Array
+
+
+class Scratch(NamedTuple):
+    """What a kernel remembers of the row it is at: `serial` marks what was written for that row."""
+
+    seen: Array  # int64[slots]
+    first: Array  # int64[slots]: the first entry of a slot
+    counts: Array  # int32[slots]
+    stamp: Array  # int64[subscriptions]: the row in which it was last found
+    serial: Array  # int64[1]
+
+
+class Found(NamedTuple):
+    """Where a kernel writes: slices of entries, and single subscriptions, ~n where n is still to be verified."""
+
+    slices: Array  # int64[., 2]: start and length
+    hits: Array  # int64
+    slices_end: Array  # int64[rows]
+    hits_end: Array  # int64[rows]
+    used: Array  # int64[4]: slices, hits, candidates, 1 if something did not fit

@@ -1,0 +1,158 @@
+"""Which predicate a conjunction is found by: its *access predicate*, the most selective one that can be looked up.
+
+An access path says whether it is exact, so that nothing is left to verify, or gives candidates. A conjunction without
+any can only be scanned: every event is tested against it, and `Plan.warnings` says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from tidings.language.printer import print_expression
+from tidings.model.predicates import (
+    Between,
+    Comparison,
+    Conjunction,
+    Expression,
+    HasAll,
+    HasAny,
+    In,
+    Like,
+    LikePattern,
+    Not,
+    Operator,
+    Predicate,
+    Wildcard,
+)
+from tidings.planning.selectivity import share_of
+from tidings.planning.simplify import simplified
+from tidings.planning.statistics import EventStatistics
+
+NOTHING = EventStatistics()
+
+
+class AccessPath(StrEnum):
+    """How a conjunction is reached from an event. The value is how people read it."""
+
+    VALUE = "by value"
+    RANGE = "by range"
+    PREFIX = "by prefix"
+    SUFFIX = "by suffix"
+    SUBSTRING = "by substring"
+    ELEMENT = "by element"
+    SCAN = "scanned"
+    ALWAYS = "always"
+
+
+class Cost(StrEnum):
+    """What a conjunction costs per event: nothing unless it matches, a check per candidate, or a check always."""
+
+    DIRECT = "direct"
+    VERIFIED = "verified"
+    SCANNED = "scanned"
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """The way to one conjunction. `predicate` is None where there is none; `share` is that of events reaching it."""
+
+    conjunction: Conjunction
+    path: AccessPath
+    predicate: Predicate | None
+    exact: bool
+    share: float
+    reason: str
+
+    @property
+    def residual(self) -> tuple[Predicate | Not, ...]:
+        """What is verified of each candidate: the other terms, and the access predicate if its path is not exact."""
+        return tuple(term for term in self.conjunction.terms if not (self.exact and term is self.predicate))
+
+    @property
+    def cost(self) -> Cost:
+        if self.path is AccessPath.SCAN:
+            return Cost.SCANNED
+        return Cost.VERIFIED if self.residual else Cost.DIRECT
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How an expression is found: one access per conjunction. No conjunction: it never matches."""
+
+    accesses: tuple[Access, ...]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return tuple(
+            f"{_shown(access.conjunction)} can only be scanned: {access.reason}"
+            for access in self.accesses
+            if access.path is AccessPath.SCAN
+        )
+
+
+def plan(expression: Expression, statistics: EventStatistics = NOTHING) -> Plan:
+    """The access of every conjunction of the expression."""
+    return Plan(tuple(access_of(conjunction, statistics) for conjunction in simplified(expression)))
+
+
+def access_of(conjunction: Conjunction, statistics: EventStatistics = NOTHING) -> Access:
+    """The access by the most selective predicate that has a path; the first of equals."""
+    if not conjunction.terms:
+        return Access(conjunction, AccessPath.ALWAYS, None, True, 1.0, "it asks for nothing")
+    best: Access | None = None
+    for term in conjunction.terms:
+        found = path_of(term)
+        if found is not None:
+            path, exact = found
+            share = share_of(term, statistics)
+            if best is None or share < best.share:
+                assert not isinstance(term, Not)
+                best = Access(conjunction, path, term, exact, share, _reason(conjunction, share))
+    if best is None:
+        reason = "it has no equality, range, list, prefix, suffix, substring or element to look up"
+        return Access(conjunction, AccessPath.SCAN, None, False, 1.0, reason)
+    return best
+
+
+def path_of(term: Predicate | Not) -> tuple[AccessPath, bool] | None:
+    """The path that leads to a predicate and whether it is exact; None for what can only be verified."""
+    match term:
+        case Comparison(_, Operator.NOT_EQUAL, _):
+            return None
+        case Comparison(_, Operator.EQUAL, _) | In():
+            return AccessPath.VALUE, True
+        case Comparison() | Between():
+            return AccessPath.RANGE, True
+        case HasAll(_, literals):
+            return AccessPath.ELEMENT, len(literals) == 1
+        case HasAny():
+            return AccessPath.ELEMENT, True
+        case Like(_, pattern, False):
+            return _path_of_pattern(pattern)
+        case _:
+            return None
+
+
+def _path_of_pattern(pattern: LikePattern) -> tuple[AccessPath, bool] | None:
+    match pattern:
+        case () | (str(),):
+            return AccessPath.VALUE, True
+        case (str(), *rest):
+            return AccessPath.PREFIX, rest == [Wildcard.ANY]
+        case (*rest, str()):
+            return AccessPath.SUFFIX, rest == [Wildcard.ANY]
+        case _ if any(isinstance(part, str) for part in pattern):
+            return AccessPath.SUBSTRING, len(pattern) == 3 and pattern[0] is pattern[2] is Wildcard.ANY
+        case _:
+            return None
+
+
+def _reason(conjunction: Conjunction, share: float) -> str:
+    if len(conjunction.terms) == 1:
+        return "its only predicate"
+    return f"the most selective of {len(conjunction.terms)}, an estimated {share:.2g} of the events"
+
+
+def _shown(conjunction: Conjunction) -> str:
+    return " AND ".join(print_expression(term, 3) for term in conjunction.terms)
