@@ -61,7 +61,7 @@ def cold(where: str) -> Expression:
 
 def read_all(texts: Sequence[str]) -> list[Expression]:
     forget()
-    return [parse(text) for text in texts]
+    return [parse(text) for text in parser.collecting_young_only(texts)]
 
 
 def added(texts: Sequence[str]) -> Matcher:

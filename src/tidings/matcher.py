@@ -8,7 +8,6 @@ matcher never waits for a compiler and a large one never asks everybody. In memo
 
 from __future__ import annotations
 
-import gc
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -22,7 +21,7 @@ from tidings.analysis.words import analyser as analyser_named
 from tidings.batches import EventBatch, Found, found_of, list_table, pair_table, read_batch
 from tidings.errors import IdentifierError, RefusedError, SettingError, TidingsError
 from tidings.explanation import Explanation, explain
-from tidings.language.parser import parse
+from tidings.language.parser import collecting_young_only, parse
 from tidings.language.printer import print_expression
 from tidings.model.event import Event, Identifier
 from tidings.model.predicates import Expression
@@ -36,9 +35,9 @@ if TYPE_CHECKING:
     from tidings.index.compiled import CompiledIndex
 
 log = logging.getLogger("tidings")
-UNCOMPILED = 256  # subscriptions that may wait for more before they are compiled
+UNCOMPILED = 256  # subscriptions that are asked one by one rather than compiled
+MOST_UNCOMPILED = 250_000  # subscriptions that may wait for the next event, which is when they are compiled
 WORTH_COMPILING = 50_000  # pairs of subscription and event above which asking one by one takes longer
-YOUNG_ROWS = 2_000  # of `add_many` between two collections of new objects
 REFUSED_SHOWN = 3  # of the refused subscriptions, how many an error message quotes
 
 
@@ -64,7 +63,8 @@ class Matcher:
     ) -> None:
         """`analyser` and `statistics` are what an existing folder records; a new one is made with `simple` and none.
 
-        `uncompiled` is how many subscriptions may wait before they are compiled; 0 compiles every change at once.
+        `uncompiled` is how many subscriptions are asked one by one; when an event comes and there are more, they are
+        compiled. 0 compiles all.
         """
         if uncompiled < 0:
             raise SettingError(f"uncompiled is a number of subscriptions, 0 or more, not {uncompiled}")
@@ -77,7 +77,7 @@ class Matcher:
         if path is not None:
             self._store = open_store(Path(path), analyser, statistics)
             self._settings = self._store.settings
-            self._take((id, where, parse(where)) for id, where in self._store.rows())
+            self._restore(self._store)
 
     # Subscriptions
 
@@ -86,7 +86,7 @@ class Matcher:
         expression = self._checked(id, where, replace)
         if self._store is not None:
             self._store.write([(id, where)])
-        self._take([(id, where, expression)])
+        self._take({id: where}, {id: expression})
 
     def add_many(
         self,
@@ -100,20 +100,22 @@ class Matcher:
         What cannot be added goes to `on_error`; without one it is raised at the end, when all others have been added.
         """
         refused: list[Refused] = []
-        good: dict[Identifier, tuple[str, Expression]] = {}
-        for row, pair in enumerate(_collecting_young_only(_pairs(subscriptions))):
+        wheres: dict[Identifier, str] = {}
+        expressions: dict[Identifier, Expression] = {}
+        for row, pair in enumerate(collecting_young_only(_pairs(subscriptions))):
             try:
                 id, where = _pair(pair)
-                if id in good and not replace:
+                if id in wheres and not replace:
                     raise IdentifierError(f"the id {id!r} stands twice in what is added; replace=True keeps the last")
-                good[id] = where, self._checked(id, where, replace, among=good)
+                expressions[id] = self._checked(id, where, replace, wheres)
+                wheres[id] = where
             except TidingsError as error:
                 refused.append(Refused(row, pair[0] if isinstance(pair, tuple) and pair else None, error))
         if self._store is not None:
-            self._store.write((id, where) for id, (where, _) in good.items())
-        self._take((id, where, expression) for id, (where, expression) in good.items())
-        _report(refused, len(good), on_error)
-        return len(good)
+            self._store.write(wheres.items())
+        self._take(wheres, expressions)
+        _report(refused, len(wheres), on_error)
+        return len(wheres)
 
     def remove(self, id: Identifier) -> None:
         if id not in self._wheres:
@@ -133,14 +135,17 @@ class Matcher:
     def __contains__(self, id: object) -> bool:
         return id in self._wheres
 
-    def _take(self, added: Iterable[tuple[Identifier, str, Expression]]) -> None:
-        for id, where, expression in added:
-            if id in self._wheres:
-                self._forget(id)
-            self._wheres[id] = where  # one that was there keeps its place
-            self._recent[id] = expression
-        if len(self._recent) > self._uncompiled:
+    def _take(self, wheres: dict[Identifier, str], expressions: dict[Identifier, Expression]) -> None:
+        for id in wheres.keys() & self._wheres.keys():
+            self._forget(id)
+        self._wheres.update(wheres)  # one that was there keeps its place
+        self._recent.update(expressions)
+        if len(self._recent) > MOST_UNCOMPILED:
             self._compile()
+
+    def _restore(self, store: Store) -> None:
+        wheres = dict(store.rows())
+        self._take(wheres, {id: parse(where) for id, where in collecting_young_only(wheres.items())})
 
     def _forget(self, id: Identifier) -> None:
         if self._recent.pop(id, None) is None and self._index is not None:
@@ -149,6 +154,8 @@ class Matcher:
     def _compile(self) -> None:
         from tidings.index.compiled import CompiledIndex  # numba and what it needs take a while to import
 
+        if not self._recent:
+            return
         if self._index is None:
             self._index = CompiledIndex(self._settings, self._wheres)
         self._index.add(self._recent.items())
@@ -159,6 +166,8 @@ class Matcher:
     def match(self, event: Event | Mapping[str, Any]) -> MatchResult:
         """Who must hear of the event. What cannot be read of it is in `errors`; an event that is none is raised."""
         start = time.perf_counter_ns()
+        if len(self._recent) > self._uncompiled:
+            self._compile()
         read = Event.of(event)
         reading = Reading(read, self._settings)
         ids = [id for id, where in self._recent.items() if truth(where, reading) is True]
@@ -187,7 +196,7 @@ class Matcher:
         """
         report = on_error or (lambda problem: log.warning("%s", problem))
         batch = read_batch(events, report)
-        if len(self._recent) * len(batch) > WORTH_COMPILING:
+        if len(self._recent) > self._uncompiled or len(self._recent) * len(batch) > WORTH_COMPILING:
             self._compile()
         found = self._asked_one_by_one(batch, report)
         if self._index is not None:
@@ -229,7 +238,7 @@ class Matcher:
         """An in-memory copy of a saved matcher; changes to it are not written back."""
         with read_store(Path(path)) as store:
             matcher = cls(analyser=store.settings.analyser.name, statistics=store.settings.statistics)
-            matcher._take((id, where, parse(where)) for id, where in store.rows())
+            matcher._restore(store)
         return matcher
 
     def close(self) -> None:
@@ -247,46 +256,27 @@ class Matcher:
         self, id: Identifier, where: str, replace: bool, among: Mapping[Identifier, Any] | None = None
     ) -> Expression:
         _check_identifier(id)
-        for taken in (self._wheres, among or {}):
-            other = next(iter(taken), None)
-            if other is not None and type(other) is not type(id):
-                raise IdentifierError(
-                    f"the id {id!r} is {_kind(id)}, and {other!r} of this matcher is {_kind(other)}: use one kind"
-                )
         if id in self._wheres and not replace:
             raise IdentifierError(f"the id {id!r} is taken; remove it first, or add with replace=True")
+        other = next(iter(self._wheres or among or ()), id)
+        if type(other) is not type(id):
+            raise IdentifierError(
+                f"the id {id!r} is {_kind(id)}, and {other!r} of this matcher is {_kind(other)}: use one kind"
+            )
         expression = parse(where)
         check_answerable(expression)
         return expression
 
 
-def _collecting_young_only(rows: Iterable[Any]) -> Iterator[Any]:
-    """The rows, with Python's collector held to objects that are new.
-
-    What is made from the rows stays and has no cycles; going through all of it again and again, as the collector does
-    by itself, took a third of the time of adding.
-    """
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        for number, row in enumerate(rows, 1):
-            yield row
-            if number % YOUNG_ROWS == 0:
-                gc.collect(0)
-    finally:
-        if enabled:
-            gc.enable()
-
-
 def _check_identifier(id: object) -> None:
-    if isinstance(id, str):
-        try:
-            id.encode()
-            return
-        except UnicodeEncodeError:
-            raise IdentifierError(f"the id {id!r} is not Unicode text") from None
-    if type(id) is not int or not -(2**63) <= id < 2**63:
+    if type(id) is int and -(2**63) <= id < 2**63:
+        return
+    if not isinstance(id, str):
         raise IdentifierError(f"an id is a string or a 64-bit integer, not {id!r} ({type(id).__name__})")
+    try:
+        id.encode()
+    except UnicodeEncodeError:
+        raise IdentifierError(f"the id {id!r} is not Unicode text") from None
 
 
 def _kind(id: Identifier) -> str:

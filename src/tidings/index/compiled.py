@@ -19,7 +19,7 @@ from tidings.index.layout import Array, Segment
 from tidings.index.matching import Answers, SegmentMatcher
 from tidings.index.placing import Placing
 from tidings.index.slots import Slots
-from tidings.language.parser import parse
+from tidings.language.parser import collecting_young_only, parse
 from tidings.model.event import Event, Identifier
 from tidings.model.predicates import Expression
 from tidings.model.result import EventProblem
@@ -148,7 +148,7 @@ class CompiledIndex:
 
         placing = Placing(self._slots, self._statistics)
         ids = []
-        for id, expression in subscriptions:
+        for id, expression in collecting_young_only(subscriptions):
             ids.append(id)
             placing.add(expression)
         part = Part(assembled(placing), pa.array(ids, pa.string() if isinstance(ids[0], str) else pa.int64()))

@@ -59,6 +59,11 @@ def read_number(written: str) -> Literal:
     """An int, or a Decimal where there is a fraction; refused beyond the range of a float64."""
     if len(written) <= _SHORT_NUMBER and written.isdigit():  # most numbers
         return Literal(AttributeType.NUMBER, int(written))
+    if len(written) <= _SHORT_NUMBER and not written.isalnum() and "e" not in written and "E" not in written:
+        before, _, after = written.partition(".")
+        if after.strip("0"):  # nearly all others: a few digits with a point between them
+            return Literal(AttributeType.NUMBER, Decimal(written))
+        return Literal(AttributeType.NUMBER, int(before or "0"))
     if len(written) > limits.DIGITS:
         problem = f"the number has {len(written)} characters, and at most {limits.DIGITS} are allowed"
         raise LimitError(problem, written, 0, length=len(written))

@@ -8,8 +8,10 @@ text is bound through its template too.
 
 from __future__ import annotations
 
+import gc
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from tidings.errors import LimitError, SubscriptionError
 from tidings.language import lexer, limits
@@ -24,6 +26,7 @@ from tidings.model.predicates import Expression
 _CUT = re.compile(rf"""((?=['"rR0-9.])(?<![\w.`])(?:{lexer.QUOTED_OR_OPEN}|{lexer.DIGITS}))""", re.DOTALL)
 _WHOLE = re.compile(rf"{lexer.QUOTED}|{lexer.DIGITS}", re.DOTALL)
 _GROWTH = 16  # a canonical text is never this many times as long as the text that was written
+YOUNG_ROWS = 2_000  # between two collections of new objects
 _SHAPES_KEPT = 4096
 _SHAPES_SEEN = 65_536
 _templates: dict[tuple[str | bool, ...], Bind[Expression]] = {}
@@ -47,6 +50,24 @@ def parse(where: str) -> Expression:
     if len(where) > limits.LENGTH // _GROWTH:
         _check_canonical(expression, where)
     return expression
+
+
+def collecting_young_only(rows: Iterable[Any]) -> Iterator[Any]:
+    """The rows, for parsing many, with Python's collector held to objects that are new while they are gone through.
+
+    What is made from the rows stays and has no cycles; going through all of it again and again, as the collector does
+    by itself, took a third of the time of adding.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        for number, row in enumerate(rows, 1):
+            yield row
+            if number % YOUNG_ROWS == 0:
+                gc.collect(0)
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _ends_whole(written: Sequence[str]) -> bool:
