@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from tidings.index.compiled import CompiledIndex
 
 log = logging.getLogger("tidings")
-UNCOMPILED = 256  # subscriptions that are asked one by one rather than compiled
+UNCOMPILED = 1_000  # subscriptions that are asked one by one: a few milliseconds, and no wait for a compiler
 MOST_UNCOMPILED = 250_000  # subscriptions that may wait for the next event, which is when they are compiled
-WORTH_COMPILING = 50_000  # pairs of subscription and event above which asking one by one takes longer
+WORTH_COMPILING = 5_000_000  # pairs of subscription and event that take some seconds one by one
 REFUSED_SHOWN = 3  # of the refused subscriptions, how many an error message quotes
 
 

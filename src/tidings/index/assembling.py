@@ -48,14 +48,8 @@ def assembled(placing: Placing) -> Segment:
     buckets = _runs(table_of, key, text)
     firsts, table_firsts = buckets[:-1], tables[:-1]
 
-    hash_sizes = np.zeros(len(table_firsts), np.int64)
     table_buckets = np.searchsorted(firsts, tables)
-    for number, first in enumerate(table_firsts):
-        if kind[first] in layout.HASHED:
-            hash_sizes[number] = 1 << int(2 * (table_buckets[number + 1] - table_buckets[number]) - 1).bit_length()
-    table_hash = _starts(hash_sizes)
-    hash_key, hash_bucket = np.zeros(table_hash[-1], np.int64), np.full(table_hash[-1], -1, np.int32)
-    fill_hash(table_hash, table_buckets, key[firsts], hash_key, hash_bucket)
+    table_hash, hash_key, hash_bucket = _hashes(kind[table_firsts], table_buckets, key[firsts])
     lengths, table_lengths = _lengths(placing, kind, text, whole[order], tables)
     filters, table_filter = _filters(kind[table_firsts], table_buckets, key[firsts])
 
@@ -94,6 +88,19 @@ def assembled(placing: Placing) -> Segment:
         text_data=text_data,
         member_shared=shared,
     )
+
+
+def _hashes(kinds: Array, table_buckets: Array, keys: Array) -> tuple[Array, Array, Array]:
+    """The hash tables, one after the other, each at most half full; their starts, keys and buckets."""
+    buckets = np.diff(table_buckets)
+    sizes = [
+        1 << int(2 * count - 1).bit_length() if kind in layout.HASHED else 0
+        for kind, count in zip(kinds, buckets, strict=True)
+    ]
+    starts = _starts(np.array(sizes, np.int64))
+    hash_key, hash_bucket = np.zeros(starts[-1], np.int64), np.full(starts[-1], -1, np.int32)
+    fill_hash(starts, table_buckets, keys, hash_key, hash_bucket)
+    return starts, hash_key, hash_bucket
 
 
 def _choose_tables(placing: Placing, placed: list[Placed]) -> None:

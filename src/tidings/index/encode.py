@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from tidings.index.check_kernels import same_bytes
 from tidings.index.hashing import mixed
-from tidings.index.kernels import same_bytes
 from tidings.index.keys import SIGNIFICANT_DIGITS, SMALLEST_NORMAL, hash_bytes, number_key
 from tidings.index.layout import ARRAY, DIRTY, EMPTY, Array, Batch
 from tidings.index.slots import Path, Slots, SlotType
