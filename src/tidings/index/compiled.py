@@ -85,12 +85,6 @@ class CompiledIndex:
         self._places: dict[Identifier, tuple[Part, int]] = {}
         self._encoder: Encoder | None = None
 
-    def __contains__(self, id: object) -> bool:
-        return id in self._places
-
-    def __len__(self) -> int:
-        return len(self._places)
-
     def add(self, subscriptions: Iterable[tuple[Identifier, Expression]]) -> None:
         """Adds subscriptions under identifiers that are not there yet."""
         self._parts.append(self._built(subscriptions))
@@ -101,11 +95,6 @@ class CompiledIndex:
         part.remove(member)
         if not len(part):
             self._parts.remove(part)
-
-    def merge(self) -> None:
-        """Makes one part of all, without what was removed."""
-        if len(self._parts) > 1 or any(part.removed for part in self._parts):
-            self._replace(self._parts)
 
     # Matching
 

@@ -11,7 +11,6 @@ from struct import Struct
 import numpy as np
 from numba import njit
 
-NEVER = np.iinfo(np.int64).min  # no number has this key
 SIGNIFICANT_DIGITS = 15  # decimal digits that every float64 tells apart
 EXACT_INTEGERS = 2**53  # integers up to this one are float64s
 SMALLEST_NORMAL = 2.0**-1022  # below it a float64 has fewer digits than SIGNIFICANT_DIGITS
