@@ -14,7 +14,7 @@ export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
 .DEFAULT_GOAL := help
 # Two installations into one environment must not run side by side.
 .NOTPARALLEL:
-.PHONY: help demo test test-all check bench format clean
+.PHONY: help demo test test-all check bench format clean java
 
 help: ## show this list
 	@echo "make TARGET [ARGS='...'] [PYTHON=python3.12]"
@@ -23,10 +23,10 @@ help: ## show this list
 demo: $(VENV)/installed-core ## match events of every kind, on data it makes
 	@$(BIN)/python -m tidings demo $(ARGS)
 
-test: $(VENV)/installed-test ## run the tests but the slow ones; ARGS='-k like' picks some
+test: java $(VENV)/installed-dev ## run the tests but the slow ones; ARGS='-k like' picks some
 	@JAVA_HOME="$$(tools/java)" && export JAVA_HOME && $(BIN)/python -m pytest -n 2 -m "not slow" $(ARGS)
 
-test-all: $(VENV)/installed-test ## run all tests, the slow ones too
+test-all: java $(VENV)/installed-dev ## run all tests, the slow ones too
 	@JAVA_HOME="$$(tools/java)" && export JAVA_HOME && $(BIN)/python -m pytest -n 2 $(ARGS)
 
 check: $(VENV)/installed-dev ## lint, formatting, types, and which part imports what
@@ -59,13 +59,13 @@ endef
 $(VENV)/installed-core: pyproject.toml $(VENV)/pyvenv.cfg
 	$(call install,,core)
 
+# With Spark: the tests use it, and mypy reads its types.
 $(VENV)/installed-dev: pyproject.toml $(VENV)/pyvenv.cfg
-	$(call install,[dev],core dev)
+	$(call install,[dev$(comma)spark],core dev)
 
-# Java first: where it is missing, that is said before Spark is downloaded.
-$(VENV)/installed-test: pyproject.toml $(VENV)/pyvenv.cfg
+# A prerequisite before the environment: where Java is missing, that is said before Spark is downloaded.
+java:
 	@tools/java >/dev/null
-	$(call install,[dev$(comma)spark],core dev test)
 
 # An environment that was left half made, or whose Python is gone since, is made again. By the shell: $(wildcard) takes
 # a link to a Python that is gone for a file.
