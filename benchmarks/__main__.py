@@ -5,16 +5,28 @@ from __future__ import annotations
 import platform
 import sys
 
-from benchmarks import parsing, stocks
+from benchmarks import building, growth, latency, parsing, sets, stocks, strings, synthetic
+from benchmarks.measuring import SCALE_VARIABLE, scale
 
-BENCHMARKS = {"parsing": parsing.run, "stocks": stocks.run}
+BENCHMARKS = {
+    "parsing": parsing.run,
+    "stocks": stocks.run,
+    "latency": latency.run,
+    "synthetic": synthetic.run,
+    "strings": strings.run,
+    "sets": sets.run,
+    "growth": growth.run,
+    "building": building.run,
+}
 
 
 def main(names: list[str]) -> None:
     unknown = sorted(set(names) - set(BENCHMARKS))
     if unknown:
         raise SystemExit(f"there is no benchmark {', '.join(unknown)}; there are: {', '.join(BENCHMARKS)}")
-    print(f"Python {platform.python_version()}, {platform.machine()}; one process, one core")
+    print(f"Python {platform.python_version()}, {platform.machine()}; one core")
+    if scale() < 1:
+        print(f"sizes are scaled by {SCALE_VARIABLE}={scale():g}: these figures stand for nothing but themselves")
     for name in names or list(BENCHMARKS):
         BENCHMARKS[name]()
 
