@@ -85,7 +85,7 @@ def test_identifiers_are_strings_or_64_bit_integers(id: object) -> None:
 
 
 def test_identifiers_of_one_matcher_have_one_kind(matcher: Matcher) -> None:
-    with pytest.raises(IdentifierError, match="the id 7 is an integer, and 'cheap' of this matcher is a string"):
+    with pytest.raises(IdentifierError, match="the integer 7 cannot be an id here: those of this matcher are strings"):
         matcher.add(7, "a = 1")
     numbered = Matcher()
     numbered.add(-(2**63), "a = 1")
@@ -175,7 +175,9 @@ def test_match_many_uses_ids_or_positions(matcher: Matcher) -> None:
 
 def test_match_many_has_its_types_without_any_match(matcher: Matcher) -> None:
     table = matcher.match_many([{"price": 50}])
-    assert table.schema == pa.schema([("event", pa.int64()), ("subscription", pa.dictionary(pa.int32(), pa.string()))])
+    assert table.schema == pa.schema(
+        [("event", pa.int64()), ("subscription", pa.dictionary(pa.int32(), pa.large_string()))]
+    )
     assert Matcher().match_many([]).num_rows == 0
     numbered = Matcher()
     numbered.add(1, "a = 1")

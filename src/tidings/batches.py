@@ -6,11 +6,12 @@ one list per event; identifiers that are strings are dictionary-encoded, because
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tidings.errors import EventError
+from tidings.index.answers import Answers, chosen
 from tidings.model.event import Event, Identifier, rows_of_arrow
 from tidings.model.result import EventProblem
 
@@ -20,15 +21,6 @@ if TYPE_CHECKING:
     from tidings.index.compiled import CompiledIndex, Matched
 
 Report = Callable[[EventProblem], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """Row r is matched by the subscriptions ids[m] for m in members[offsets[r]:offsets[r + 1]]."""
-
-    ids: pyarrow.Array
-    offsets: Any  # int64[rows + 1]
-    members: Any  # int32
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,63 +117,28 @@ def _object_batch(events: Iterable[Event | Mapping[str, Any]], report: Report) -
 # Tables
 
 
-def found_of(ids: Sequence[Identifier], offsets: Sequence[int], members: Sequence[int]) -> Found:
-    import numpy as np
-
-    return Found(_array(ids, type(ids[0])), np.array(offsets, np.int64), np.array(members, np.int32))
-
-
-def pair_table(batch: EventBatch, found: Sequence[Found], kind: type) -> pyarrow.Table:
-    """One row per match: `event`, `subscription`. `kind` is that of the subscriptions' identifiers."""
+def pair_table(batch: EventBatch, answers: Answers) -> pyarrow.Table:
+    """One row per match: `event`, `subscription`."""
     import numpy as np
     import pyarrow as pa
 
-    ids, offsets, members = _joined(found, len(batch), kind)
+    offsets, subscriptions = answers.arrow()
     rows = np.repeat(np.arange(len(batch), dtype=np.int32), np.diff(offsets))
-    return pa.table({"event": _chosen(_event_ids(batch), rows), "subscription": _chosen(ids, members)})
+    return pa.table({"event": chosen(_event_ids(batch), rows), "subscription": subscriptions})
 
 
-def list_table(batch: EventBatch, found: Sequence[Found], kind: type) -> pyarrow.Table:
+def list_table(batch: EventBatch, answers: Answers) -> pyarrow.Table:
     """One row per event: `event`, and the list of its `subscriptions`."""
     import pyarrow as pa
 
-    ids, offsets, members = _joined(found, len(batch), kind)
-    lists = pa.LargeListArray.from_arrays(offsets, _chosen(ids, members))
+    offsets, subscriptions = answers.arrow()
+    lists = pa.LargeListArray.from_arrays(offsets, subscriptions)
     return pa.table({"event": _event_ids(batch), "subscriptions": lists})
 
 
-def _joined(found: Sequence[Found], rows: int, kind: type) -> tuple[pyarrow.Array, Any, Any]:
-    """Several findings as one: identifiers one after the other, and members counted through, ordered by row."""
-    import numpy as np
+def _event_ids(batch: EventBatch) -> pyarrow.Array:
     import pyarrow as pa
 
-    if len(found) == 1:
-        return found[0].ids, found[0].offsets, found[0].members
-    if not found:
-        return _array([], kind), np.zeros(rows + 1, np.int64), np.zeros(0, np.int32)
-    before = np.cumsum([0, *[len(each.ids) for each in found]])
-    members = np.concatenate([each.members + start for each, start in zip(found, before[:-1], strict=True)])
-    row_of = np.concatenate([np.repeat(np.arange(rows), np.diff(each.offsets)) for each in found])
-    order = np.argsort(row_of, kind="stable")
-    offsets = np.sum([each.offsets for each in found], axis=0)
-    return pa.concat_arrays([each.ids for each in found]), offsets, members[order].astype(np.int32)
-
-
-def _event_ids(batch: EventBatch) -> pyarrow.Array:
     if isinstance(batch, ArrowBatch):
         return batch.ids
-    return _array(batch.ids, type(batch.ids[0]) if batch.ids else int)
-
-
-def _array(ids: Sequence[Identifier], kind: type) -> pyarrow.Array:
-    import pyarrow as pa
-
-    return pa.array(ids, pa.string() if kind is str else pa.int64())
-
-
-def _chosen(ids: pyarrow.Array, numbers: Any) -> pyarrow.Array:
-    import pyarrow as pa
-
-    if pa.types.is_string(ids.type):
-        return pa.DictionaryArray.from_arrays(pa.array(numbers, pa.int32()), ids)
-    return ids.take(pa.array(numbers, pa.int32()))
+    return pa.array(batch.ids, pa.string() if batch.ids and isinstance(batch.ids[0], str) else pa.int64())

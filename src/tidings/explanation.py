@@ -31,7 +31,8 @@ class Explanation:
     """One part of a subscription on one event.
 
     `connective` is AND, OR or NOT of a part that has parts, and empty for a predicate; only a predicate has `seen`, the
-    value it was asked of, and `details`, the words or nodes that satisfied it.
+    value it was asked of, and `details`, the words or nodes that satisfied it. `paths` say how events find the
+    subscription, where it is one of a matcher.
     """
 
     text: str
@@ -40,6 +41,7 @@ class Explanation:
     seen: str = ""
     details: tuple[str, ...] = ()
     parts: tuple[Explanation, ...] = ()
+    paths: tuple[str, ...] = ()
 
     @property
     def matches(self) -> bool:
@@ -71,10 +73,11 @@ class Explanation:
             "seen": self.seen,
             "details": list(self.details),
             "parts": [part.to_dict() for part in self.parts],
+            "paths": list(self.paths),
         }
 
     def __str__(self) -> str:
-        return "\n".join(_lines(self, "", ""))
+        return "\n".join([*_lines(self, "", ""), *[f"found: {path}" for path in self.paths]])
 
 
 def explain(where: str | Expression, event: Event | Mapping[str, Any], settings: Settings | None = None) -> Explanation:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,16 +18,19 @@ from typing import TYPE_CHECKING, Any
 from tidings.analysis.statistics import NO_STATISTICS, TextStatistics
 from tidings.analysis.words import SIMPLE
 from tidings.analysis.words import analyser as analyser_named
-from tidings.batches import EventBatch, Found, found_of, list_table, pair_table, read_batch
+from tidings.batches import EventBatch, list_table, pair_table, read_batch
 from tidings.errors import IdentifierError, RefusedError, SettingError, TidingsError
 from tidings.explanation import Explanation, explain
+from tidings.index.answers import Answers, Asked, ids_of_row
+from tidings.index.columns import IdColumn
 from tidings.language.parser import collecting_young_only, parse
 from tidings.language.printer import print_expression
 from tidings.model.event import Event, Identifier
 from tidings.model.predicates import Expression
 from tidings.model.result import Cost, EventProblem, MatchResult, Subscription
+from tidings.planning.statistics import learn_from_events
 from tidings.reference import Reading, Settings, check_answerable, truth
-from tidings.store import Store, new_store, open_store, read_store
+from tidings.store import Contents, Store, open_store, read_contents, save
 
 if TYPE_CHECKING:
     import pyarrow
@@ -36,9 +39,11 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("tidings")
 UNCOMPILED = 1_000  # subscriptions that are asked one by one: a few milliseconds, and no wait for a compiler
-MOST_UNCOMPILED = 250_000  # subscriptions that may wait for the next event, which is when they are compiled
+CHUNK = 250_000  # subscriptions that are added to memory at a time, so that not all are held as expressions at once
 WORTH_COMPILING = 5_000_000  # pairs of subscription and event that take some seconds one by one
 REFUSED_SHOWN = 3  # of the refused subscriptions, how many an error message quotes
+_KINDS = {str: "string", int: "integer"}
+Recent = tuple[str, Expression]  # the text and what it means
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,30 +68,30 @@ class Matcher:
     ) -> None:
         """`analyser` and `statistics` are what an existing folder records; a new one is made with `simple` and none.
 
-        `uncompiled` is how many subscriptions are asked one by one; when an event comes and there are more, they are
-        compiled. 0 compiles all.
+        `uncompiled` is how many subscriptions are asked one by one; when there are more, they are compiled. 0 compiles
+        all.
         """
         if uncompiled < 0:
             raise SettingError(f"uncompiled is a number of subscriptions, 0 or more, not {uncompiled}")
         self._settings = Settings(analyser_named(analyser or SIMPLE.name), statistics or NO_STATISTICS)
         self._uncompiled = uncompiled
-        self._wheres: dict[Identifier, str] = {}
-        self._recent: dict[Identifier, Expression] = {}
+        self._recent: dict[Identifier, Recent] = {}
         self._index: CompiledIndex | None = None
         self._store: Store | None = None
         if path is not None:
-            self._store = open_store(Path(path), analyser, statistics)
-            self._settings = self._store.settings
-            self._restore(self._store)
+            self._store, contents = open_store(Path(path), analyser, statistics)
+            self._restore(contents)
 
     # Subscriptions
 
     def add(self, id: Identifier, where: str, *, replace: bool = False) -> None:
         """Adds a subscription, or raises an error that says what is wrong with it. A taken id needs `replace`."""
-        expression = self._checked(id, where, replace)
-        if self._store is not None:
-            self._store.write([(id, where)])
-        self._take({id: where}, {id: expression})
+        _check_identifier(id)
+        self._check_kind(id, ())
+        taken = id in self
+        if taken and not replace:
+            raise _taken(id)
+        self._change([id] if taken else [], {id: (where, _answerable(where))})
 
     def add_many(
         self,
@@ -100,66 +105,130 @@ class Matcher:
         What cannot be added goes to `on_error`; without one it is raised at the end, when all others have been added.
         """
         refused: list[Refused] = []
-        wheres: dict[Identifier, str] = {}
-        expressions: dict[Identifier, Expression] = {}
+        added: dict[Identifier, Recent] = {}
+        rows: dict[Identifier, int] = {}
         for row, pair in enumerate(collecting_young_only(_pairs(subscriptions))):
             try:
                 id, where = _pair(pair)
-                if id in wheres and not replace:
+                _check_identifier(id)
+                self._check_kind(id, added)
+                if id in rows and not replace:
                     raise IdentifierError(f"the id {id!r} stands twice in what is added; replace=True keeps the last")
-                expressions[id] = self._checked(id, where, replace, wheres)
-                wheres[id] = where
+                added[id] = where, _answerable(where)
+                rows[id] = row
             except TidingsError as error:
                 refused.append(Refused(row, pair[0] if isinstance(pair, tuple) and pair else None, error))
-        if self._store is not None:
-            self._store.write(wheres.items())
-        self._take(wheres, expressions)
-        _report(refused, len(wheres), on_error)
-        return len(wheres)
+            if len(added) == CHUNK and self._store is None:  # in a folder, all of it is one change
+                refused += self._add(added, rows, replace)
+                added = {}
+        refused += self._add(added, rows, replace)
+        count = len(rows) - sum(each.id in rows and rows[each.id] == each.row for each in refused)
+        _report(sorted(refused, key=lambda each: each.row), count, on_error)
+        return count
+
+    def _add(self, added: dict[Identifier, Recent], rows: Mapping[Identifier, int], replace: bool) -> list[Refused]:
+        """Adds those whose identifiers are free, or all, and gives the others."""
+        taken = self._among(list(added))
+        refused = [] if replace else [Refused(rows[id], id, _taken(id)) for id in taken]
+        for each in refused:
+            del added[each.id]  # type: ignore[arg-type]  # it is one of these
+        self._change([id for id in taken if id in added], added)
+        return refused
 
     def remove(self, id: Identifier) -> None:
-        if id not in self._wheres:
+        if id not in self:
             raise IdentifierError(f"there is no subscription with the id {id!r} to remove")
-        if self._store is not None:
-            self._store.delete([id])
-        self._forget(id)
-        del self._wheres[id]
+        self._change([id], {})
 
     def subscriptions(self) -> Iterator[Subscription]:
-        """All subscriptions, in the order in which they were added."""
-        return (Subscription(id, parse(where)) for id, where in self._wheres.items())
+        """All subscriptions, in no particular order."""
+        if self._index is not None:
+            yield from (Subscription(id, parse(where)) for id, where in self._index.rows())
+        yield from (Subscription(id, expression) for id, (_, expression) in self._recent.items())
+
+    def merge(self) -> None:
+        """Compiles everything into one part, which is matched fastest. Parts are also merged as they gather."""
+        self._compile()
+        if self._index is not None:
+            self._index.merge()
+            if self._store is not None:
+                self._store.keep(self._index.parts, {}, ())
+
+    def learn(self, events: Iterable[Event | Mapping[str, Any]]) -> None:
+        """Learns from a sample of events which attributes and values are common.
+
+        What is compiled from now on is arranged by it; `merge` arranges everything. Without it, the subscriptions
+        themselves must suggest it. It changes how long matching takes and never what matches; it is not kept on disk.
+        """
+        self._compiled_index().learn(learn_from_events(events))
 
     def __len__(self) -> int:
-        return len(self._wheres)
+        return len(self._recent) + (len(self._index) if self._index is not None else 0)
 
     def __contains__(self, id: object) -> bool:
-        return id in self._wheres
+        if id in self._recent:
+            return True
+        return self._index is not None and isinstance(id, str | int) and id in self._index
 
-    def _take(self, wheres: dict[Identifier, str], expressions: dict[Identifier, Expression]) -> None:
-        for id in wheres.keys() & self._wheres.keys():
-            self._forget(id)
-        self._wheres.update(wheres)  # one that was there keeps its place
-        self._recent.update(expressions)
-        if len(self._recent) > MOST_UNCOMPILED:
-            self._compile()
+    def _among(self, ids: list[Identifier]) -> set[Identifier]:
+        """Those of the identifiers that are taken."""
+        found = {id for id in ids if id in self._recent}
+        return found | self._index.among(ids) if self._index is not None else found
 
-    def _restore(self, store: Store) -> None:
-        wheres = dict(store.rows())
-        self._take(wheres, {id: parse(where) for id, where in collecting_young_only(wheres.items())})
+    def _change(self, removed: Sequence[Identifier], added: dict[Identifier, Recent]) -> None:
+        """Removes and adds, on the disk first: if that fails, nothing has changed."""
+        if len(self._recent) - len(removed) + len(added) > self._uncompiled:
+            self._change_much(removed, added)
+            return
+        if self._store is not None and (removed or added):
+            self._store.change(removed, {id: where for id, (where, _) in added.items()})
+        self._forget(removed)
+        self._recent.update(added)
+        if self._store is not None and self._store.crowded:
+            parts = self._index.parts if self._index is not None else ()
+            self._store.keep(parts, {id: where for id, (where, _) in self._recent.items()}, ())
 
-    def _forget(self, id: Identifier) -> None:
-        if self._recent.pop(id, None) is None and self._index is not None:
-            self._index.remove(id)
+    def _change_much(self, removed: Sequence[Identifier], added: dict[Identifier, Recent]) -> None:
+        """The same, and what was asked one by one until now is compiled with it."""
+        index = self._compiled_index()
+        gone = set(removed)
+        rows = [(id, *recent) for id, recent in self._recent.items() if id not in gone]
+        rows += [(id, *recent) for id, recent in added.items()]
+        if self._store is None:
+            self._forget(removed)
+            index.add(rows)
+        else:
+            part = index.built(rows)
+            self._store.keep([*index.parts, part], {}, removed)
+            self._forget(removed)
+            index.append(part)
+            if index.merge_crowded():
+                self._store.keep(index.parts, {}, ())
+        self._recent.clear()
 
     def _compile(self) -> None:
+        if self._recent:
+            self._change_much((), {})
+
+    def _compiled_index(self) -> CompiledIndex:
         from tidings.index.compiled import CompiledIndex  # numba and what it needs take a while to import
 
-        if not self._recent:
-            return
         if self._index is None:
-            self._index = CompiledIndex(self._settings, self._wheres)
-        self._index.add(self._recent.items())
-        self._recent.clear()
+            self._index = CompiledIndex(self._settings)
+        return self._index
+
+    def _forget(self, ids: Iterable[Identifier]) -> None:
+        for id in ids:
+            if self._recent.pop(id, None) is None and self._index is not None:
+                self._index.remove(id)
+
+    def _restore(self, contents: Contents) -> None:
+        self._settings = contents.settings
+        self._recent = {id: (where, parse(where)) for id, where in contents.recent.items()}
+        if contents.parts:
+            from tidings.index.compiled import CompiledIndex
+
+            self._index = CompiledIndex(self._settings, parts=contents.parts)
 
     # Matching
 
@@ -169,13 +238,18 @@ class Matcher:
         if len(self._recent) > self._uncompiled:
             self._compile()
         read = Event.of(event)
-        reading = Reading(read, self._settings)
-        ids = [id for id, where in self._recent.items() if truth(where, reading) is True]
-        problems = {problem.attribute: problem for problem in reading.problems()}
-        evaluated, mismatches = len(self._recent), reading.mismatches
+        ids: list[Identifier] = []
+        problems: dict[str | None, EventProblem] = {}
+        evaluated = mismatches = 0
+        if self._recent:
+            reading = Reading(read, self._settings)
+            ids = [id for id, (_, where) in self._recent.items() if truth(where, reading) is True]
+            problems = {problem.attribute: problem for problem in reading.problems()}
+            evaluated, mismatches = len(self._recent), reading.mismatches
         if self._index is not None:
             matched = self._index.match_events([read])
-            ids += matched.ids_of(0)
+            for part, findings in matched.parts:
+                ids += ids_of_row(part.ids.column, findings)
             problems |= {each.attribute: replace(each, event=read.id) for each in matched.problems}
             evaluated, mismatches = evaluated + matched.candidates, mismatches + matched.mismatches
         elapsed = time.perf_counter_ns() - start
@@ -198,47 +272,52 @@ class Matcher:
         batch = read_batch(events, report)
         if len(self._recent) > self._uncompiled or len(self._recent) * len(batch) > WORTH_COMPILING:
             self._compile()
-        found = self._asked_one_by_one(batch, report)
+        answers = Answers(len(batch), self._id_kind())
+        if self._recent:
+            answers.add(IdColumn.of(list(self._recent)), self._asked_one_by_one(batch, report))
         if self._index is not None:
             matched = batch.match(self._index)
             for problem in matched.problems:
                 report(replace(problem, event=batch.id_of(int(str(problem.event)))))
-            found += [Found(part.ids, answers.offsets, answers.members) for part, answers in matched.parts]
-        kind = type(next(iter(self._wheres), ""))
-        return list_table(batch, found, kind) if lists else pair_table(batch, found, kind)
+            for part, findings in matched.parts:
+                answers.add(part.ids.column, findings)
+        return list_table(batch, answers) if lists else pair_table(batch, answers)
 
-    def _asked_one_by_one(self, batch: EventBatch, report: Callable[[EventProblem], None]) -> list[Found]:
+    def _asked_one_by_one(self, batch: EventBatch, report: Callable[[EventProblem], None]) -> Asked:
         """What was added last, by the reference; as the numbers of subscriptions, as the index answers."""
-        if not self._recent:
-            return []
-        recent = list(self._recent.items())
-        offsets, members = [0], []
+        wheres = [where for _, where in self._recent.values()]
+        found: list[list[int]] = []
         for row in range(len(batch)):
             reading = Reading(batch.event(row), self._settings)
-            members += [number for number, (_, where) in enumerate(recent) if truth(where, reading) is True]
-            offsets.append(len(members))
+            found.append([number for number, where in enumerate(wheres) if truth(where, reading) is True])
             for problem in reading.problems():
                 report(replace(problem, event=batch.id_of(row)))
-        return [found_of([id for id, _ in recent], offsets, members)]
+        return Asked.of(found)
 
     def explain(self, id: Identifier, event: Event | Mapping[str, Any]) -> Explanation:
-        """Why the event satisfies the subscription, or why not."""
-        if id not in self._wheres:
+        """Why the event satisfies the subscription, or why not, and by which path events find it."""
+        if id in self._recent:
+            expression, paths = self._recent[id][1], ["by asking every subscription, as there are few"]
+        elif self._index is not None and (where := self._index.where_of(id)) is not None:
+            expression, paths = parse(where), self._index.paths_of(id)
+        else:
             raise IdentifierError(f"there is no subscription with the id {id!r} to explain")
-        return explain(parse(self._wheres[id]), event, self._settings)
+        return replace(explain(expression, event, self._settings), paths=tuple(paths))
 
     # Keeping
 
     def save(self, path: str | Path) -> None:
         """Writes everything to a new folder, from which `load` and `Matcher(path)` read it."""
-        new_store(Path(path), self._settings, self._wheres.items()).close()
+        if len(self._recent) > self._uncompiled:
+            self._compile()
+        parts = self._index.parts if self._index is not None else ()
+        save(Path(path), self._settings, parts, {id: where for id, (where, _) in self._recent.items()})
 
     @classmethod
     def load(cls, path: str | Path) -> Matcher:
-        """An in-memory copy of a saved matcher; changes to it are not written back."""
-        with read_store(Path(path)) as store:
-            matcher = cls(analyser=store.settings.analyser.name, statistics=store.settings.statistics)
-            matcher._restore(store)
+        """A saved matcher as it is now: mapped, not copied. Changes to it stay in memory; later ones are not seen."""
+        matcher = cls()
+        matcher._restore(read_contents(Path(path)))
         return matcher
 
     def close(self) -> None:
@@ -252,20 +331,29 @@ class Matcher:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def _checked(
-        self, id: Identifier, where: str, replace: bool, among: Mapping[Identifier, Any] | None = None
-    ) -> Expression:
-        _check_identifier(id)
-        if id in self._wheres and not replace:
-            raise IdentifierError(f"the id {id!r} is taken; remove it first, or add with replace=True")
-        other = next(iter(self._wheres or among or ()), id)
-        if type(other) is not type(id):
+    def _id_kind(self) -> type | None:
+        """The kind of identifiers, or None while there is no subscription."""
+        if self._recent:
+            return type(next(iter(self._recent)))
+        return self._index.id_kind() if self._index is not None else None
+
+    def _check_kind(self, id: Identifier, among: Iterable[Identifier]) -> None:
+        kind = self._id_kind() or type(next(iter(among), id))
+        if type(id) is not kind:
             raise IdentifierError(
-                f"the id {id!r} is {_kind(id)}, and {other!r} of this matcher is {_kind(other)}: use one kind"
+                f"the {_KINDS[type(id)]} {id!r} cannot be an id here: those of this matcher are {_KINDS[kind]}s, "
+                "and all are of one kind"
             )
-        expression = parse(where)
-        check_answerable(expression)
-        return expression
+
+
+def _answerable(where: str) -> Expression:
+    expression = parse(where)
+    check_answerable(expression)
+    return expression
+
+
+def _taken(id: Identifier) -> IdentifierError:
+    return IdentifierError(f"the id {id!r} is taken; remove it first, or add with replace=True")
 
 
 def _check_identifier(id: object) -> None:
@@ -277,10 +365,6 @@ def _check_identifier(id: object) -> None:
         id.encode()
     except UnicodeEncodeError:
         raise IdentifierError(f"the id {id!r} is not Unicode text") from None
-
-
-def _kind(id: Identifier) -> str:
-    return "a string" if isinstance(id, str) else "an integer"
 
 
 def _pairs(subscriptions: Any) -> Iterable[Any]:

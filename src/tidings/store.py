@@ -1,82 +1,179 @@
-"""Where a durable matcher keeps its subscriptions: one SQLite file in a folder.
+"""Where a durable matcher keeps its subscriptions: the versions of an index in a folder (`index.folder`).
 
-Every change is one transaction, so that a process killed at any point leaves either the old or the new state. The file
-belongs to one process at a time. It records the analyser and its version, because an index of words means nothing
-under another one.
+Every change is one version, so that a process killed at any point leaves either the old or the new one. The folder
+belongs to one writer at a time, and any number of readers, each of which keeps the version it has opened. It records
+the analyser and its version, because an index of words means nothing under another one.
 """
 
 from __future__ import annotations
 
-import json
-import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from tidings.analysis.statistics import NO_STATISTICS, TextStatistics
 from tidings.analysis.words import SIMPLE
 from tidings.analysis.words import analyser as analyser_named
 from tidings.errors import SettingError, StoreError
+from tidings.index.array_file import ArrayFile
+from tidings.index.changes import COMPILED, Change
+from tidings.index.columns import IdColumn
+from tidings.index.folder import Version, Writer, holds_index, read_version
+from tidings.index.layout import Array
 from tidings.model.event import Identifier
 from tidings.reference import Settings
 
-FILE = "subscriptions.sqlite"
-FORMAT = "1"
-_APPLICATION = 0x71D1A95  # marks the file as ours among SQLite files
-_TABLES = (
-    "CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
-    'CREATE TABLE subscription (number INTEGER PRIMARY KEY, id NOT NULL UNIQUE, "where" TEXT NOT NULL)',
-)
-_INSERT = (
-    'INSERT INTO subscription (id, "where") VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET "where" = excluded."where"'
-)
+if TYPE_CHECKING:
+    from tidings.index.part import Part
+
+MOST_CHANGES = 32  # small files, before they are made one
+NO_IDS = IdColumn.of(())
 
 
-def new_store(folder: Path, settings: Settings, rows: Iterable[tuple[Identifier, str]] = ()) -> Store:
-    """A store in a folder that has none, with its first rows: either all of it is there afterwards or nothing."""
-    store = _opened(folder)
-    if not store.blank():
-        store.close()
-        raise StoreError(f"{folder} already holds a matcher; choose another folder, or remove it first")
-    store.create(settings, rows)
-    return store
+class Contents:
+    """What a version holds: compiled parts in order, and after them the subscriptions that are not compiled yet."""
+
+    def __init__(self, folder: Path, version: Version, files: Sequence[ArrayFile]) -> None:
+        self.settings = settings_of(version.settings, folder)
+        self.recent: dict[Identifier, str] = {}
+        self.parts: list[Part] = []
+        self.changes: list[str] = []
+        for name, file in zip(version.segments, files, strict=True):
+            change = Change.from_file(file)
+            for id in change.removed:
+                self._remove(id)
+            if file.notes[COMPILED]:
+                from tidings.index.part import Part  # numba and what it needs take a while to import
+
+                self.parts.append(Part.from_file(name, file))
+            else:
+                self.changes.append(name)
+                self.recent.update(zip(change.ids, change.wheres, strict=True))
+
+    def _remove(self, id: Identifier) -> None:
+        if self.recent.pop(id, None) is None:
+            for part in self.parts:
+                if (number := part.find(id)) >= 0:
+                    part.remove(number)
 
 
-def read_store(folder: Path) -> Store:
-    """The store in a folder that must have one."""
-    if not (folder / FILE).is_file():
-        raise StoreError(f"{folder} holds no saved matcher: there is no {FILE} in it")
-    store = _opened(folder)
-    try:
-        store.read_settings()
-    except StoreError:
-        store.close()
-        raise
-    return store
+def read_contents(folder: Path) -> Contents:
+    """What the newest version in a folder holds. Takes no lock, and sees nothing of later changes."""
+    version, files = read_version(folder)
+    return Contents(folder, version, files)
 
 
-def open_store(folder: Path, analyser: str | None, statistics: TextStatistics | None) -> Store:
+class Store:
+    """The folder, open for writing."""
+
+    def __init__(self, writer: Writer, contents: Contents) -> None:
+        self._writer = writer
+        self._parts = [str(part.file) for part in contents.parts]
+        self._changes = contents.changes
+
+    @property
+    def crowded(self) -> bool:
+        """Whether there are so many small files that they had better be made one."""
+        return len(self._changes) > MOST_CHANGES
+
+    def change(self, removed: Iterable[Identifier], added: Mapping[Identifier, str]) -> None:
+        """Makes a version with a small change more."""
+        change = Change.of(removed, added)
+        changes = [*self._changes, self._writer.write_segment(change.arrays(), change.notes())]
+        self._writer.commit([*self._parts, *changes])
+        self._changes = changes
+
+    def keep(self, parts: Sequence[Part], recent: Mapping[Identifier, str], removed: Iterable[Identifier]) -> None:
+        """Makes a version of these parts and of what is not compiled yet.
+
+        A part that has a file already is not written again; what is `removed` is removed from such parts.
+        """
+        names = []
+        for arrays, notes, part in _segments(parts, recent, set(removed)):
+            written = part is not None and part.file
+            names.append(written or self._writer.write_segment(arrays, notes))
+        self._writer.commit(names)
+        for part, name in zip(parts, names, strict=False):
+            part.file = name
+        self._parts, self._changes = names[: len(parts)], names[len(parts) :]
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+def _segments(
+    parts: Sequence[Part], recent: Mapping[Identifier, str], gone: set[Identifier]
+) -> Iterator[tuple[dict[str, Array], dict[str, Any], Part | None]]:
+    """Arrays and notes of the files that hold these parts, and after them one for what no part can say."""
+    for number, part in enumerate(parts):
+        removed = IdColumn.of(_dead(parts[:number], gone)) if part.file is None else NO_IDS
+        yield part.arrays() | removed.arrays("removed"), part.notes(), part
+    dead = _dead(parts, gone)
+    if dead or recent:
+        change = Change.of(dead, recent)
+        yield change.arrays(), change.notes(), None
+
+
+def _dead(parts: Sequence[Part], gone: set[Identifier]) -> list[Identifier]:
+    """What a file after these parts must remove from them. What is there again in a later one stays."""
+    found = dict.fromkeys([*[id for part in parts for id in part.dead()], *gone])
+    return [id for id in found if any(part.ids.find(id) >= 0 for part in parts) and not _is_in(parts, id, gone)]
+
+
+def _is_in(parts: Sequence[Part], id: Identifier, gone: set[Identifier]) -> bool:
+    """Whether a part has it still: `gone` is gone from those that are in files, which were there before."""
+    return any(part.find(id) >= 0 and not (part.file is not None and id in gone) for part in parts)
+
+
+def save(folder: Path, settings: Settings, parts: Sequence[Part], recent: Mapping[Identifier, str]) -> None:
+    """Writes everything to a folder that has no index: either all of it is there afterwards or nothing."""
+    segments = (
+        (arrays, notes) for arrays, notes, _ in _segments([replace(part, file=None) for part in parts], recent, set())
+    )
+    Writer.create(folder, settings_record(settings), segments).close()
+
+
+def open_store(folder: Path, analyser: str | None, statistics: TextStatistics | None) -> tuple[Store, Contents]:
     """The store in a folder, made if there is none. What is asked for must be what an existing one records."""
-    store = _opened(folder)
+    if holds_index(folder):
+        writer = Writer.open(folder)
+    else:
+        wanted = Settings(analyser_named(analyser or SIMPLE.name), statistics or NO_STATISTICS)
+        writer = Writer.create(folder, settings_record(wanted))
     try:
-        if store.blank():
-            store.create(Settings(analyser_named(analyser or SIMPLE.name), statistics or NO_STATISTICS))
-        else:
-            store.read_settings()
-            _check_wanted(store.settings, folder, analyser, statistics)
+        contents = read_contents(folder)
+        _check_wanted(contents.settings, folder, analyser, statistics)
     except StoreError:
-        store.close()
+        writer.close()
         raise
-    return store
+    return Store(writer, contents), contents
 
 
-def _opened(folder: Path) -> Store:
+# Settings
+
+
+def settings_record(settings: Settings) -> dict[str, Any]:
+    return {
+        "analyser": settings.analyser.name,
+        "analyser version": settings.analyser.version,
+        "statistics": settings.statistics.to_dict(),
+    }
+
+
+def settings_of(record: Mapping[str, Any], folder: Path) -> Settings:
     try:
-        if folder.exists() and not folder.is_dir():
-            raise StoreError(f"{folder} is a file; a matcher is kept in a folder")
-        folder.mkdir(parents=True, exist_ok=True)
-    except (OSError, ValueError) as error:  # no rights, a name too long, a NUL in it
-        raise StoreError(f"{str(folder)!r} cannot be made a folder: {error}") from None
-    return Store(folder / FILE)
+        statistics = TextStatistics.from_dict(record["statistics"])
+        settings = Settings(analyser_named(record["analyser"]), statistics)
+        version = record["analyser version"]
+    except (SettingError, ValueError, KeyError) as error:
+        raise StoreError(f"the settings in {folder} cannot be used: {error}") from None
+    if version != settings.analyser.version:
+        raise StoreError(
+            f"{folder} was made with version {version} of the analyser {settings.analyser.name!r}, and version "
+            f"{settings.analyser.version} is installed: the same text may give other words; make it anew"
+        )
+    return settings
 
 
 def _check_wanted(recorded: Settings, folder: Path, analyser: str | None, statistics: TextStatistics | None) -> None:
@@ -88,98 +185,3 @@ def _check_wanted(recorded: Settings, folder: Path, analyser: str | None, statis
     if statistics is not None and statistics != recorded.statistics:
         problem = f"{folder} records other text statistics than those given"
         raise StoreError(f"{problem}; leave them out, or make a new folder")
-
-
-class Store:
-    """The open file. `settings` are those recorded in it."""
-
-    settings: Settings
-
-    def __init__(self, file: Path) -> None:
-        self._file = file
-        try:
-            self._connection = sqlite3.connect(file, timeout=1)
-        except sqlite3.Error as error:
-            raise StoreError(f"{file} cannot be opened: {error}") from None
-        try:
-            self._connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-            self._connection.execute("BEGIN EXCLUSIVE")
-            self._connection.commit()
-        except sqlite3.DatabaseError as error:
-            self._connection.close()
-            if "locked" in str(error):
-                raise StoreError(f"{file.parent} is open in another matcher; close that one first") from None
-            raise StoreError(f"{file} cannot be read: {error}") from None
-
-    def rows(self) -> Iterator[tuple[Identifier, str]]:
-        yield from self._connection.execute('SELECT id, "where" FROM subscription ORDER BY number')
-
-    def write(self, rows: Iterable[tuple[Identifier, str]]) -> None:
-        """Adds rows; one whose id is there takes the place of the old one, also in the order."""
-        with self._connection:
-            self._connection.executemany(_INSERT, rows)
-
-    def delete(self, ids: Iterable[Identifier]) -> None:
-        with self._connection:
-            self._connection.executemany("DELETE FROM subscription WHERE id = ?", ((id,) for id in ids))
-
-    def close(self) -> None:
-        self._connection.close()
-
-    def __enter__(self) -> Store:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
-
-    def blank(self) -> bool:
-        """Whether nothing was ever written: a new file, or one whose maker was stopped before it wrote anything."""
-        (tables,) = self._connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-        return not tables and not self._application()
-
-    def create(self, settings: Settings, rows: Iterable[tuple[Identifier, str]] = ()) -> None:
-        recorded = {
-            "format": FORMAT,
-            "analyser": settings.analyser.name,
-            "analyser version": settings.analyser.version,
-            "statistics": json.dumps(settings.statistics.to_dict()),
-        }
-        # One transaction with everything inside, so that a file is either empty or complete.
-        self._connection.execute("BEGIN")
-        with self._connection:
-            self._connection.execute(f"PRAGMA application_id = {_APPLICATION}")
-            for statement in _TABLES:
-                self._connection.execute(statement)
-            self._connection.executemany("INSERT INTO setting VALUES (?, ?)", recorded.items())
-            self._connection.executemany(_INSERT, rows)
-        self.settings = settings
-
-    def read_settings(self) -> None:
-        if self.blank():
-            raise StoreError(f"{self._file.parent} holds no saved matcher: nothing was ever written to {FILE}")
-        if self._application() != _APPLICATION:
-            raise StoreError(f"{self._file} was not written by tidings; choose another folder")
-        written = self._setting("format")
-        if written != FORMAT:
-            raise StoreError(f"{self._file} has the format {written}, and this version of tidings reads {FORMAT}")
-        try:
-            statistics = TextStatistics.from_dict(json.loads(self._setting("statistics")))
-            self.settings = Settings(analyser_named(self._setting("analyser")), statistics)
-        except (SettingError, ValueError) as error:
-            raise StoreError(f"the settings in {self._file} cannot be used: {error}") from None
-        self._check_version()
-
-    def _check_version(self) -> None:
-        analyser, version = self.settings.analyser, self._setting("analyser version")
-        if version != analyser.version:
-            raise StoreError(
-                f"{self._file} was made with version {version} of the analyser {analyser.name!r}, and version "
-                f"{analyser.version} is installed: the same text may give other words; make it anew"
-            )
-
-    def _application(self) -> int:
-        return int(self._connection.execute("PRAGMA application_id").fetchone()[0])
-
-    def _setting(self, name: str) -> str:
-        row = self._connection.execute("SELECT value FROM setting WHERE name = ?", (name,)).fetchone()
-        return str(row[0]) if row else "(none)"

@@ -26,6 +26,7 @@ BAD_IDS: tuple[Any, ...] = (None, True, 1.0, 2**63, "\ud800", b"a", ("a",))
 EXPRESSIONS, EVENTS = expressions(max_leaves=3), events()
 NO_WHERES: tuple[Any, ...] = ("", "n =", "n == 1", "similarity(s, 'a', model => 'lsi') > 0.5", "s = '\ud800'", None, 5)
 BAD_WHERES = st.sampled_from(NO_WHERES)
+COMPILE_BEYOND = 2  # subscriptions: few, so that parts are made, changed and merged all the time
 
 
 @st.composite
@@ -40,7 +41,7 @@ def some_events(draw: st.DrawFn) -> EventSource:
 
 
 class Matchers(RuleBasedStateMachine):
-    """Both matchers get every change; `model` is what they must hold, in order: what is replaced keeps its place."""
+    """All matchers get every change; `model` is what they must hold. Two of them ask one by one, two compile."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -48,7 +49,12 @@ class Matchers(RuleBasedStateMachine):
         self.model: dict[Identifier, str] = {}
         self.ids: tuple[Identifier, ...] = ()
         self.other_ids: tuple[Identifier, ...] = ()
-        self.matchers = [tidings.Matcher(), tidings.Matcher(self.folder / "durable")]
+        self.matchers = [
+            tidings.Matcher(),
+            tidings.Matcher(uncompiled=COMPILE_BEYOND),
+            tidings.Matcher(self.folder / "durable"),
+            tidings.Matcher(self.folder / "compiled", uncompiled=COMPILE_BEYOND),
+        ]
 
     @initialize(integers=st.booleans())
     def choose_kind_of_ids(self, integers: bool) -> None:
@@ -115,6 +121,13 @@ class Matchers(RuleBasedStateMachine):
             assert [each.row for each in found] == refused
         self.model.update(good)
 
+    @rule(texts=st.lists(wheres(), min_size=4, max_size=6))
+    def replace_many(self, texts: list[str]) -> None:
+        rows = dict(zip(self.ids, texts, strict=False))
+        for matcher in self.matchers:
+            assert matcher.add_many(rows, replace=True) == len(rows)
+        self.model.update(rows)
+
     @rule(data=st.data())
     def remove(self, data: st.DataObject) -> None:
         id = data.draw(st.sampled_from(self.ids))
@@ -129,14 +142,27 @@ class Matchers(RuleBasedStateMachine):
 
     @rule()
     def reopen(self) -> None:
-        self.matchers[1].close()
-        self.matchers[1] = tidings.Matcher(self.folder / "durable")
+        for matcher in self.matchers[2:]:
+            matcher.close()
+        self.matchers[2] = tidings.Matcher(self.folder / "durable")
+        self.matchers[3] = tidings.Matcher(self.folder / "compiled", uncompiled=COMPILE_BEYOND)
 
-    @rule(which=st.integers(0, 1))
+    @rule(which=st.integers(0, 3))
     def save_and_load(self, which: int) -> None:
         copy = Path(tempfile.mkdtemp(dir=self.folder)) / "copy"
         self.matchers[which].save(copy)
         self.matchers[0] = tidings.Matcher.load(copy)
+
+    @rule(which=st.integers(0, 3))
+    def merge(self, which: int) -> None:
+        self.matchers[which].merge()
+
+    @invariant()
+    def readers_find_what_the_model_holds(self) -> None:
+        expected = {id: tidings.parse(where) for id, where in self.model.items()}
+        for name in ("durable", "compiled"):
+            loaded = tidings.Matcher.load(self.folder / name)
+            assert {each.id: each.where for each in loaded.subscriptions()} == expected
 
     @rule(event=some_events())
     def match(self, event: EventSource) -> None:
@@ -146,9 +172,9 @@ class Matchers(RuleBasedStateMachine):
 
     @invariant()
     def both_hold_what_the_model_holds(self) -> None:
-        expected = [(id, tidings.parse(where)) for id, where in self.model.items()]
+        expected = {id: tidings.parse(where) for id, where in self.model.items()}
         for matcher in self.matchers:
-            assert [(each.id, each.where) for each in matcher.subscriptions()] == expected
+            assert {each.id: each.where for each in matcher.subscriptions()} == expected
             assert len(matcher) == len(self.model)
             assert all((id in matcher) == (id in self.model) for id in self.ids)
 

@@ -1,4 +1,4 @@
-"""A process killed at any point leaves a store that opens and holds all that was acknowledged, in order.
+"""A process killed at any point leaves a store that opens and holds all that was acknowledged.
 
 A child process changes a durable matcher and prints a line after each change that returned; the parent kills it with
 SIGKILL after some lines. What was said must be there, and beyond it at most what was under way, whole changes only.
@@ -46,21 +46,31 @@ for number in itertools.count():
     matcher.remove(number + 1)
     print(number, flush=True)
 """
-# Ends itself before the given statement that SQLite executes in the line that follows.
-DIE_AT_A_STATEMENT = """
-import os, signal, sqlite3, sys, tidings
-connect, statements = sqlite3.connect, []
-def count(statement):
-    statements.append(statement)
-    if len(statements) == int(sys.argv[2]):
-        os.kill(os.getpid(), signal.SIGKILL)
-def traced(*arguments, **options):
-    connection = connect(*arguments, **options)
-    connection.set_trace_callback(count)
-    return connection
-matcher = tidings.Matcher()
+COMPILED = """
+import itertools, sys, tidings
+matcher = tidings.Matcher(sys.argv[1], uncompiled=3)
+for number in itertools.count():
+    matcher.add_many([(number, "FALSE"), (-number - 1, "FALSE")])
+    matcher.add_many([(number, f"n = {number}")], replace=True)
+    matcher.remove(-number - 1)
+    print(number, flush=True)
+"""
+# Ends itself before the given step that changes what is on the disk, of those that the line which follows takes.
+DIE_AT_A_STEP = """
+import os, signal, sys, tidings
+from tidings.index import array_file, folder
+steps = []
+def dying(step):
+    def taken(*arguments, **options):
+        steps.append(step)
+        if len(steps) == int(sys.argv[2]):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return step(*arguments, **options)
+    return taken
+matcher = tidings.Matcher(uncompiled=int(sys.argv[3]))
 matcher.add_many((number, f"n = {number}") for number in range(5))
-sqlite3.connect = traced
+for name in ("fsync", "replace", "rename", "unlink", "open", "mkdir", "link", "listdir"):
+    setattr(os, name, dying(getattr(os, name)))
 """
 
 
@@ -79,10 +89,17 @@ def expected_replaced(done: int) -> list[Rows]:
     return [rows[:done], [*rows[:done], (done, "FALSE")], rows, [*rows, (done + 1, "TRUE")]]
 
 
+def expected_compiled(done: int) -> list[Rows]:
+    rows = [(number, f"n = {number}") for number in range(done + 1)]
+    new = (-done - 1, "FALSE")
+    return [rows[:done], [*rows[:done], (done, "FALSE"), new], [*rows, new], rows]
+
+
 PROGRAMS: dict[str, tuple[str, Callable[[int], list[Rows]]]] = {
     "one by one": (ADD_ONE_BY_ONE, expected_one_by_one),
     "in batches": (ADD_IN_BATCHES, expected_in_batches),
     "replacing and removing": (REPLACE_AND_REMOVE, expected_replaced),
+    "compiled": (COMPILED, expected_compiled),
 }
 
 
@@ -107,14 +124,14 @@ def killed(program: str, folder: Path, after: int) -> int:
 
 def rows_in(folder: Path) -> Rows:
     with tidings.Matcher(folder) as matcher:
-        return [(int(each.id), tidings.print_expression(each.where)) for each in matcher.subscriptions()]
+        return sorted((int(each.id), tidings.print_expression(each.where)) for each in matcher.subscriptions())
 
 
 def check_after_kill(name: str, seed: int, folder: Path) -> None:
     program, expected = PROGRAMS[name]
     done = killed(program, folder, after=random.Random(seed).randrange(30))
     found = rows_in(folder)
-    assert found in expected(done), (done, len(found), found[-3:])
+    assert found in [sorted(rows) for rows in expected(done)], (done, len(found), found[-3:])
     assert rows_in(folder) == found
 
 
@@ -131,31 +148,32 @@ def test_a_killed_process_leaves_whole_changes_many_times(name: str, seed: int, 
     check_after_kill(name, seed, tmp_path / "store")
 
 
-def died_at(statement: int, last_line: str, folder: Path) -> bool:
-    """Whether there was such a statement to die at."""
-    with started(DIE_AT_A_STATEMENT + last_line, folder, statement) as child:
+def died_at(step: int, last_line: str, folder: Path, uncompiled: int = 1_000) -> bool:
+    """Whether there was such a step to die at."""
+    with started(DIE_AT_A_STEP + last_line, folder, step, uncompiled) as child:
         status = child.wait()
     assert status in (0, -signal.SIGKILL)
     return status != 0
 
 
 def test_a_process_killed_while_it_makes_a_store_leaves_one_that_can_be_made(tmp_path: Path) -> None:
-    statement = 1
-    while died_at(statement, "tidings.Matcher(sys.argv[1])", tmp_path / f"store {statement}"):
-        assert rows_in(tmp_path / f"store {statement}") == []
-        statement += 1
-    assert statement > 5
+    step = 1
+    while died_at(step, "tidings.Matcher(sys.argv[1])", tmp_path / f"store {step}"):
+        assert rows_in(tmp_path / f"store {step}") == []
+        step += 1
+    assert step > 5
 
 
-def test_a_process_killed_while_it_saves_leaves_all_or_nothing(tmp_path: Path) -> None:
-    statement = 1
+@pytest.mark.parametrize("uncompiled", [1_000, pytest.param(0, marks=pytest.mark.slow)])
+def test_a_process_killed_while_it_saves_leaves_all_or_nothing(tmp_path: Path, uncompiled: int) -> None:
+    step = 1
     whole = [(number, f"n = {number}") for number in range(5)]
-    while died_at(statement, "matcher.save(sys.argv[1])", folder := tmp_path / f"store {statement}"):
+    while died_at(step, "matcher.save(sys.argv[1])", folder := tmp_path / f"store {step}", uncompiled):
         try:
             tidings.Matcher.load(folder)
             found = rows_in(folder)
         except tidings.StoreError:
             found = whole  # there is none, and that is said
-        assert found == whole, f"killed before statement {statement}"
-        statement += 1
-    assert statement > 5
+        assert found == whole, f"killed before step {step}"
+        step += 1
+    assert step > 5

@@ -1,93 +1,205 @@
-"""From places to arrays: sorts entries into tables, buckets and bounds, and fills the hash tables."""
+"""From places to arrays: sorts entries into tables, buckets and bounds, numbers subscriptions by their first entry, and
+fills the hash tables.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tidings.index import layout
+from tidings.index.checks import Checks
+from tidings.index.entries import Columns
+from tidings.index.grams import rarest
 from tidings.index.hashing import fill_hash, set_filter
 from tidings.index.keys import hash_strings
-from tidings.index.layout import Array, Segment
-from tidings.index.placing import Placed, Placing
+from tidings.index.layout import LEAST, MOST, Array, Segment, reach
+from tidings.index.placing import Placing
 
 SMALLEST_GROUP = 64  # conjunctions that must share a pair of slots before a table is made for it
+_SLOT_BITS, _KIND_BITS = 26, 4
+_GROUP = (_SLOT_BITS, _SLOT_BITS, _KIND_BITS, _KIND_BITS, 1)  # lead, second, order, kind, whether nothing is checked
+_TABLE = (_SLOT_BITS, _KIND_BITS, _SLOT_BITS, 1)  # lead, kind, second, sliced
+_BEHIND = (1 << _SLOT_BITS) - 1  # stands for the lead of scans, which come last
+_WITH_VALUE = np.array([layout.WITH_VALUE.get(kind, layout.VALUE) for kind in range(layout.SCAN + 1)], np.uint8)
+_BY_LOW = (layout.VALUE_LOWER, layout.VALUE_BETWEEN, layout.VALUE_PAIR, layout.LOWER, layout.BETWEEN, layout.PAIR)
 
 
-def assembled(placing: Placing) -> Segment:
-    """The segment of everything that was placed."""
-    placed = placing.placed
-    _choose_tables(placing, placed)
-    text_start, text_data = placing.checks.strings.arrays()
-    _choose_grams(placed, list(placing.checks.strings.numbers))
-    hashes = hash_strings(text_data, text_start) if len(text_start) > 1 else np.zeros(0, np.int64)
-    shared = np.array(placing.shared, np.uint8)
+class Tables(NamedTuple):
+    """The tables of a segment by the slot that leads them, scans last; and the table of each entry."""
 
-    def column(name: str, kind: type) -> Array:
-        return np.array([getattr(entry, name) for entry in placed], kind)
+    lead: Array  # -1 for scans
+    kind: Array
+    second: Array
+    sliced: Array
+    of: Array
 
-    kind, lead, second = column("kind", np.uint8), column("lead", np.int32), column("second", np.int32)
-    member, text = column("member", np.int32), column("text", np.int32)
-    low, high, whole = column("low", np.int64), column("high", np.int64), column("whole", np.int32)
-    key = column("key", np.int64)
-    named = text >= 0
-    key[named] = hashes[text[named]]
-    check_counts = np.array([len(entry.checks) for entry in placed], np.int64)
-    sliced = (check_counts == 0) & (shared[member] == 0) & ~np.isin(kind, layout.NEVER_SLICED)
 
-    order = np.lexsort(
-        (member, np.where(np.isin(kind, layout.BY_HIGH), high, low), text, key, sliced, second, kind, lead)
-    )
-    order = np.concatenate([order[lead[order] >= 0], order[lead[order] < 0]])  # scans stand last
-    kind, lead, second, sliced = kind[order], lead[order], second[order], sliced[order]
-    key, text, low, high = key[order], text[order], low[order], high[order]
-    tables = _runs(lead, kind, second, sliced)
-    table_of = np.repeat(np.arange(len(tables) - 1), np.diff(tables))
-    buckets = _runs(table_of, key, text)
-    firsts, table_firsts = buckets[:-1], tables[:-1]
+def assembled(placing: Placing) -> tuple[Segment, Array]:
+    """The segment of everything that was placed, and which of the added each of its subscriptions is, from 0."""
+    columns = placing.columns()
+    texts = placing.checks.strings.arrays()
+    substrings = np.flatnonzero(columns.kind == layout.SUBSTRING)
+    columns.key[substrings], columns.low[substrings] = rarest(columns.whole[substrings], *texts)
+    shared = np.zeros(placing.members, np.uint8)
+    shared[placing.shared] = 1
+    tables, unordered = _tables(columns, shared)
+    further = _interval_checks(columns, unordered, placing.checks)
+    columns.low[unordered] = columns.high[unordered] = 0
 
-    table_buckets = np.searchsorted(firsts, tables)
-    table_hash, hash_key, hash_bucket = _hashes(kind[table_firsts], table_buckets, key[firsts])
-    lengths, table_lengths = _lengths(placing, kind, text, whole[order], tables)
-    filters, table_filter = _filters(kind[table_firsts], table_buckets, key[firsts])
-
-    checks = [placed[number].checks for number in order]
-    operations = np.array(list(placing.checks.rows) or [(0, 0, 0, 0, 0)], np.int64).T
-    leads = lead[table_firsts]
-    return Segment(
-        slot_tables=np.searchsorted(leads[leads >= 0], np.arange(len(placing.slots) + 1)).astype(np.int32),
-        table_kind=kind[table_firsts],
-        table_second=second[table_firsts],
-        table_sliced=sliced[table_firsts].astype(np.uint8),
-        table_hash=table_hash,
-        table_lengths=table_lengths,
-        table_buckets=table_buckets.astype(np.int64),
-        table_filter=table_filter,
-        scans=np.flatnonzero(leads < 0).astype(np.int32),
-        lengths=lengths,
-        filters=filters,
-        hash_key=hash_key,
-        hash_bucket=hash_bucket,
-        bucket_text=text[firsts],
-        bucket_entries=buckets,
-        entry_member=member[order],
-        entry_low=low,
+    order = _order(columns, tables)
+    added, entry_member = _numbered(columns.member[order], placing.members)
+    entry_checks, entry_check = _checks(columns, unordered, further, order)
+    high = columns.high[order]
+    segment = Segment(
+        **_table_arrays(tables, len(placing.slots)),
+        **_bucket_arrays(tables, columns.key[order], columns.text[order], *texts),
+        **placing.checks.arrays(),
+        entry_member=entry_member,
+        entry_low=columns.low[order],
         entry_high=high,
-        entry_text=whole[order],
-        entry_checks=_starts(check_counts[order]),
-        entry_check=np.array([check for some in checks for check in some], np.int32),
-        check_operation=operations[0].astype(np.uint8),
-        check_flags=operations[1].astype(np.uint8),
-        check_slot=operations[2].astype(np.int32),
-        check_a=operations[3],
-        check_b=operations[4],
-        lists=np.array(placing.checks.lists, np.int64),
-        text_start=text_start,
-        text_data=text_data,
-        member_shared=shared,
+        entry_text=columns.whole[order],
+        entry_checks=entry_checks,
+        entry_check=entry_check,
+        text_start=texts[0],
+        text_data=texts[1],
+        member_shared=shared[added],
+        entry_reach=reach(high),
     )
+    for array in (*segment, added):
+        array.flags.writeable = False  # as if mapped from a file, so that the kernels are compiled once for both
+    return segment, added
+
+
+def _tables(columns: Columns, shared: Array) -> tuple[Tables, Array]:
+    """The tables; and which entries need their range as a check, because too few share its pair of slots."""
+    exact = (columns.checks == 0) & (shared[columns.member] == 0)
+    described = (columns.lead + 1, columns.second + 1, columns.order + 1, columns.kind, exact)
+    groups, group_of, counts = np.unique(_packed(_GROUP, *described), return_inverse=True, return_counts=True)
+    lead, second, order, kind, exact = _unpacked(_GROUP, groups)
+    _, pair = np.unique(_packed(_GROUP, lead, second, order, 0, 0), return_inverse=True)
+    many = np.bincount(pair, counts)[pair] >= SMALLEST_GROUP
+    ordered, unordered = (second > 0) & many, (second > 0) & ~many
+    kind = np.where(ordered, _WITH_VALUE[order - 1], kind)
+    sliced = exact & ~unordered & ~np.isin(kind, layout.NEVER_SLICED)
+
+    led = np.where(lead > 0, lead, _BEHIND)
+    codes, table_of = np.unique(_packed(_TABLE, led, kind, second * ordered, sliced), return_inverse=True)
+    lead, kind, second, sliced = _unpacked(_TABLE, codes)
+    tables = Tables(
+        np.where(lead == _BEHIND, -1, lead - 1),
+        kind.astype(np.uint8),
+        (second - 1).astype(np.int32),
+        sliced.astype(np.uint8),
+        table_of[group_of],
+    )
+    return tables, np.flatnonzero(unordered[group_of])
+
+
+def _packed(bits: Sequence[int], *fields: Array | int) -> Array:
+    """Several numbers in one, which sorts as they would; each has so many bits."""
+    packed: Any = np.int64(0)
+    for size, field in zip(bits, fields, strict=True):
+        packed = packed << size | field
+    return np.asarray(packed)
+
+
+def _unpacked(bits: Sequence[int], packed: Array) -> list[Array]:
+    fields = []
+    for size in reversed(bits):
+        fields.append(packed & (1 << size) - 1)
+        packed = packed >> size
+    return fields[::-1]
+
+
+def _table_arrays(tables: Tables, slots: int) -> dict[str, Array]:
+    led = tables.lead[tables.lead >= 0]
+    return {
+        "slot_tables": np.searchsorted(led, np.arange(slots + 1)).astype(np.int32),
+        "table_kind": tables.kind,
+        "table_second": tables.second,
+        "table_sliced": tables.sliced,
+        "scans": np.arange(len(led), len(tables.lead), dtype=np.int32),
+    }
+
+
+def _bucket_arrays(tables: Tables, key: Array, text: Array, text_start: Array, text_data: Array) -> dict[str, Array]:
+    """The buckets, from the keys and strings of the entries in their order, and what leads to them."""
+    starts = _starts(np.bincount(tables.of, minlength=len(tables.kind)))
+    value = np.where(text >= 0, text, key)
+    buckets = _runs(value, starts)
+    bucket_text, keys = text[buckets[:-1]], value[buckets[:-1]]
+    named = bucket_text >= 0
+    keys[named] = hash_strings(text_data, text_start)[bucket_text[named]]
+    table_buckets = np.searchsorted(buckets, starts)
+    table_hash, hash_key, hash_bucket = _hashes(tables.kind, table_buckets, keys)
+    lengths, table_lengths = _lengths(tables.kind, table_buckets, bucket_text, keys, text_start)
+    filters, table_filter = _filters(tables.kind, table_buckets, keys)
+    return {
+        "table_buckets": table_buckets,
+        "table_hash": table_hash,
+        "table_lengths": table_lengths,
+        "table_filter": table_filter,
+        "lengths": lengths,
+        "filters": filters,
+        "hash_key": hash_key,
+        "hash_bucket": hash_bucket,
+        "bucket_text": bucket_text,
+        "bucket_entries": buckets,
+    }
+
+
+def _order(columns: Columns, tables: Tables) -> Array:
+    """The entries by table, bucket, and bound; as they came where all these are equal."""
+    few = len(tables.kind) < 1 << 16  # which numpy sorts by their digits, in a tenth of the time
+    by_table = np.argsort(tables.of.astype(np.uint16) if few else tables.of, kind="stable")
+    starts = _starts(np.bincount(tables.of, minlength=len(tables.kind)))
+    for kind, (start, end) in zip(tables.kind.tolist(), pairwise(starts.tolist()), strict=True):
+        some, keys = by_table[start:end], []
+        if kind in layout.BY_HIGH or kind in _BY_LOW:
+            keys.append((columns.high if kind in layout.BY_HIGH else columns.low)[some])
+        if kind in layout.HASHED:
+            text = columns.text[some]
+            keys.append(text if text[0] >= 0 else columns.key[some])
+        if keys:
+            by_table[start:end] = some[np.lexsort(keys)]
+    return by_table
+
+
+def _interval_checks(columns: Columns, unordered: Array, checks: Checks) -> list[tuple[int, ...]]:
+    """The checks of ranges by which entries are not ordered."""
+    ranges = (columns.order, columns.second, columns.low, columns.high)
+    return [
+        (checks.interval_check(second, low, MOST), checks.interval_check(second, LEAST, high))
+        if order == layout.PAIR
+        else (checks.interval_check(second, low, high),)
+        for order, second, low, high in zip(*(column[unordered].tolist() for column in ranges), strict=True)
+    ]
+
+
+def _checks(columns: Columns, unordered: Array, further: list[tuple[int, ...]], order: Array) -> tuple[Array, Array]:
+    """The checks of the entries in their order, and where those of each begin."""
+    position = np.empty(len(order), np.int64)
+    position[order] = np.arange(len(order))
+    own = np.repeat(position, columns.checks)
+    more = np.repeat(position[unordered], np.array([len(some) for some in further], np.int64))
+    at = np.concatenate([own, more])
+    check = np.concatenate([columns.check, np.array([one for some in further for one in some], np.int32)])
+    return _starts(np.bincount(at, minlength=len(order))), check[np.argsort(at, kind="stable")]
+
+
+def _numbered(member: Array, count: int) -> tuple[Array, Array]:
+    """Subscriptions by their first entry, those without any last; and the numbers that the entries' get by that."""
+    first = np.full(count, len(member), np.int64)
+    first[member[::-1]] = np.arange(len(member))[::-1]  # of several the last one is kept, which is the first
+    firsts = np.flatnonzero(first[member] == np.arange(len(member)))
+    added = np.concatenate([member[firsts], np.flatnonzero(first == len(member)).astype(np.int32)])
+    numbers = np.empty(count, np.int32)
+    numbers[added] = np.arange(count, dtype=np.int32)
+    return added, numbers[member]
 
 
 def _hashes(kinds: Array, table_buckets: Array, keys: Array) -> tuple[Array, Array, Array]:
@@ -95,7 +207,7 @@ def _hashes(kinds: Array, table_buckets: Array, keys: Array) -> tuple[Array, Arr
     buckets = np.diff(table_buckets)
     sizes = [
         1 << int(2 * count - 1).bit_length() if kind in layout.HASHED else 0
-        for kind, count in zip(kinds, buckets, strict=True)
+        for kind, count in zip(kinds.tolist(), buckets.tolist(), strict=True)
     ]
     starts = _starts(np.array(sizes, np.int64))
     hash_key, hash_bucket = np.zeros(starts[-1], np.int64), np.full(starts[-1], -1, np.int32)
@@ -103,65 +215,27 @@ def _hashes(kinds: Array, table_buckets: Array, keys: Array) -> tuple[Array, Arr
     return starts, hash_key, hash_bucket
 
 
-def _choose_tables(placing: Placing, placed: list[Placed]) -> None:
-    """Entries whose pair of slots is common are ordered by the second one; the others get it as a check."""
-    groups = Counter((entry.lead, entry.second, entry.order) for entry in placed if entry.second >= 0)
-    for entry in placed:
-        if entry.second < 0:
-            continue
-        if groups[entry.lead, entry.second, entry.order] >= SMALLEST_GROUP:
-            entry.kind = layout.WITH_VALUE[entry.order]
-        else:
-            checks = entry.second_checks or (placing.checks.interval_check(entry.second, entry.low, entry.high),)
-            entry.checks += checks
-            entry.second, entry.low, entry.high = -1, 0, 0
-
-
-def _choose_grams(placed: list[Placed], strings: list[bytes]) -> None:
-    """A substring is found by that gram of it which the fewest substrings have (paper 2, 4.2, with one gram)."""
-    pieces = [(entry, strings[entry.whole]) for entry in placed if entry.kind == layout.SUBSTRING]
-    counts = Counter(gram for _, piece in pieces for gram in set(_grams(piece)))
-    for entry, piece in pieces:
-        grams = _grams(piece)
-        at = min(range(len(grams)), key=lambda number: (counts[grams[number]], number))
-        entry.key = int.from_bytes(grams[at], "little") | len(grams[at]) << 32
-        entry.low = at
-
-
-def _grams(piece: bytes) -> list[bytes]:
-    size = min(layout.GRAM, len(piece))
-    return [piece[at : at + size] for at in range(len(piece) - size + 1)]
-
-
-def _runs(*columns: Array) -> Array:
-    """Where runs of equal values begin, and the end."""
-    size = len(columns[0])
-    if not size:
-        return np.zeros(1, np.int64)
-    changes = np.zeros(size, bool)
-    changes[0] = True
-    for values in columns:
-        changes[1:] |= values[1:] != values[:-1]
-    return np.append(np.flatnonzero(changes), size)
+def _runs(values: Array, starts: Array) -> Array:
+    """Where runs of equal values begin, and the end; at each of `starts` one begins."""
+    changes = np.ones(len(values) + 1, bool)
+    changes[1:-1] = values[1:] != values[:-1]
+    changes[starts] = True
+    return np.flatnonzero(changes)
 
 
 def _starts(sizes: Array) -> Array:
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
 
 
-def _lengths(placing: Placing, kind: Array, text: Array, whole: Array, tables: Array) -> tuple[Array, Array]:
+def _lengths(kinds: Array, table_buckets: Array, text: Array, key: Array, text_start: Array) -> tuple[Array, Array]:
     """Of each table of prefixes, suffixes or grams, the lengths that occur in it."""
-    sizes = np.array([len(each) for each in placing.checks.strings.numbers], np.int32)
-    found: list[Array] = []
-    for first, last in pairwise(tables):
-        if kind[first] in (layout.PREFIX, layout.SUFFIX):
-            found.append(np.unique(sizes[text[first:last]]))
-        elif kind[first] == layout.SUBSTRING:
-            found.append(np.unique(np.minimum(sizes[whole[first:last]], layout.GRAM)))
-        else:
-            found.append(np.zeros(0, np.int32))
-    starts = _starts(np.array([len(each) for each in found], np.int64)).astype(np.int32)
-    return np.concatenate([*found, np.zeros(0, np.int32)]), starts
+    found = [np.zeros(0, np.int32)] * (len(kinds) + 1)
+    sizes = np.diff(text_start)
+    for table in np.flatnonzero(np.isin(kinds, (layout.PREFIX, layout.SUFFIX, layout.SUBSTRING))):
+        buckets = slice(table_buckets[table], table_buckets[table + 1])
+        occurring = key[buckets] >> 32 if kinds[table] == layout.SUBSTRING else sizes[text[buckets]]
+        found[table] = np.unique(occurring).astype(np.int32)
+    return np.concatenate(found), _starts(np.array([len(each) for each in found[:-1]], np.int64)).astype(np.int32)
 
 
 def _filters(kinds: Array, table_buckets: Array, keys: Array) -> tuple[Array, Array]:

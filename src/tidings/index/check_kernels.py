@@ -9,6 +9,10 @@ import numpy as np
 from numba import njit
 
 from tidings.index import layout
+from tidings.index.layout import BATCH as B
+from tidings.index.layout import SCRATCH as M
+from tidings.index.layout import SEGMENT as S
+from tidings.index.views import int32s, int64s, uint8s
 
 _EMPTY, _DIRTY, _ARRAY, _NEGATED = layout.EMPTY, layout.DIRTY, layout.ARRAY, layout.NEGATED
 FALSE, TRUE, UNDECIDED = 0, 1, 2
@@ -80,114 +84,147 @@ def like_bytes(a, start, length, b, b_start, b_end):  # type: ignore[no-untyped-
 
 
 @njit(cache=True, nogil=True)
+def is_text(seg, batch, entry, literal):  # type: ignore[no-untyped-def]
+    """Whether a value is the string with the number `literal`."""
+    text_start = int64s(seg, S.text_start)
+    start = text_start[literal]
+    size = text_start[literal + 1] - start
+    if size != int32s(batch, B.length)[entry]:
+        return False
+    return same_bytes(uint8s(batch, B.data), int64s(batch, B.text)[entry], uint8s(seg, S.text_data), start, size)
+
+
+@njit(cache=True, nogil=True)
 def value_satisfies(seg, check, batch, entry):  # type: ignore[no-untyped-def]
     """Whether one value satisfies a check of the kinds that ask for any element."""
-    operation, a, b = seg.check_operation[check], seg.check_a[check], seg.check_b[check]
-    key = batch.key[entry]
+    operation, a, b = (
+        uint8s(seg, S.check_operation)[check],
+        int64s(seg, S.check_a)[check],
+        int64s(seg, S.check_b)[check],
+    )
+    key = int64s(batch, B.key)[entry]
     if operation == layout.INTERVAL:
         return a <= key <= b
     if operation == layout.OUTSIDE:
         return key < a or key > b
-    if operation == layout.KEY_LIST:
-        for i in range(a, b):
-            if seg.lists[i] == key:
-                return True
-        return False
-    text, length = batch.text[entry], np.int64(batch.length[entry])
-    if operation == layout.TEXT_LIST:
-        for i in range(a, b):
-            literal = seg.lists[i]
-            start = seg.text_start[literal]
-            size = seg.text_start[literal + 1] - start
-            if size == length and same_bytes(batch.data, text, seg.text_data, start, size):
-                return True
-        return False
+    if operation == layout.KEY_LIST or operation == layout.TEXT_LIST:
+        return _in_list(seg, operation == layout.TEXT_LIST, a, b, batch, entry, key)
     if operation == layout.TEXT_INTERVAL:
-        return _text_within(seg, check, batch, text, length)
-    start = seg.text_start[a]
-    size = seg.text_start[a + 1] - start
+        return _text_within(seg, check, batch, entry)
     if operation == layout.TEXT_EQUAL:
-        return size == length and same_bytes(batch.data, text, seg.text_data, start, size)
+        return is_text(seg, batch, entry, a)
     if operation == layout.TEXT_DIFFERENT:
-        return size != length or not same_bytes(batch.data, text, seg.text_data, start, size)
+        return not is_text(seg, batch, entry, a)
+    data, literals = uint8s(batch, B.data), uint8s(seg, S.text_data)
+    text, length = int64s(batch, B.text)[entry], np.int64(int32s(batch, B.length)[entry])
+    start = int64s(seg, S.text_start)[a]
+    size = int64s(seg, S.text_start)[a + 1] - start
     if operation == layout.TEXT_PREFIX:
-        return size <= length and same_bytes(batch.data, text, seg.text_data, start, size)
+        return size <= length and same_bytes(data, text, literals, start, size)
     if operation == layout.TEXT_SUFFIX:
-        return size <= length and same_bytes(batch.data, text + length - size, seg.text_data, start, size)
+        return size <= length and same_bytes(data, text + length - size, literals, start, size)
     if operation == layout.TEXT_CONTAINS:
-        return contains_bytes(batch.data, text, length, seg.text_data, start, size)
-    return like_bytes(batch.data, text, length, seg.text_data, start, start + size)
+        return contains_bytes(data, text, length, literals, start, size)
+    return like_bytes(data, text, length, literals, start, start + size)
 
 
 @njit(cache=True, nogil=True)
-def _text_within(seg, check, batch, text, length):  # type: ignore[no-untyped-def]
-    flags, low, high = seg.check_flags[check], seg.check_a[check], seg.check_b[check]
+def _in_list(seg, texts, a, b, batch, entry, key):  # type: ignore[no-untyped-def]
+    lists = int64s(seg, S.lists)
+    for i in range(a, b):
+        if is_text(seg, batch, entry, lists[i]) if texts else lists[i] == key:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _order(seg, batch, entry, literal):  # type: ignore[no-untyped-def]
+    """Negative, 0 or positive, as a value stands before, at, or after a string."""
+    text_start = int64s(seg, S.text_start)
+    text, length = int64s(batch, B.text)[entry], np.int64(int32s(batch, B.length)[entry])
+    start = text_start[literal]
+    size = text_start[literal + 1] - start
+    return compare_bytes(uint8s(batch, B.data), text, length, uint8s(seg, S.text_data), start, size)
+
+
+@njit(cache=True, nogil=True)
+def _text_within(seg, check, batch, entry):  # type: ignore[no-untyped-def]
+    flags, low, high = uint8s(seg, S.check_flags)[check], int64s(seg, S.check_a)[check], int64s(seg, S.check_b)[check]
     if low >= 0:
-        start = seg.text_start[low]
-        order = compare_bytes(batch.data, text, length, seg.text_data, start, seg.text_start[low + 1] - start)
+        order = _order(seg, batch, entry, low)
         if order < 0 or (order == 0 and flags & layout.OPEN_LOW):
             return False
     if high >= 0:
-        start = seg.text_start[high]
-        order = compare_bytes(batch.data, text, length, seg.text_data, start, seg.text_start[high + 1] - start)
+        order = _order(seg, batch, entry, high)
         if order > 0 or (order == 0 and flags & layout.OPEN_HIGH):
             return False
     return True
 
 
 @njit(cache=True, nogil=True)
-def _has(seg, check, batch, first, count, wanted, texts):  # type: ignore[no-untyped-def]
+def _has(seg, batch, first, count, wanted, texts):  # type: ignore[no-untyped-def]
     """Whether an array holds one wanted value: a key, or the number of a string."""
+    flags, key = uint8s(batch, B.flags), int64s(batch, B.key)
     for entry in range(first, first + count):
-        if batch.flags[entry] & _EMPTY:
+        if flags[entry] & _EMPTY:
             continue
-        if not texts:
-            if batch.key[entry] == wanted:
-                return True
-        else:
-            start = seg.text_start[wanted]
-            size = seg.text_start[wanted + 1] - start
-            if size == batch.length[entry] and same_bytes(batch.data, batch.text[entry], seg.text_data, start, size):
-                return True
+        if is_text(seg, batch, entry, wanted) if texts else key[entry] == wanted:
+            return True
     return False
 
 
 @njit(cache=True, nogil=True)
 def _any_satisfies(seg, check, batch, first, count):  # type: ignore[no-untyped-def]
-    operation, a, b = seg.check_operation[check], seg.check_a[check], seg.check_b[check]
+    operation = uint8s(seg, S.check_operation)[check]
     if operation >= layout.HAS_ALL_KEYS:
         texts = operation == layout.HAS_ALL_TEXTS or operation == layout.HAS_ANY_TEXTS
         every = operation == layout.HAS_ALL_KEYS or operation == layout.HAS_ALL_TEXTS
-        for i in range(a, b):
-            if _has(seg, check, batch, first, count, seg.lists[i], texts) != every:
+        lists = int64s(seg, S.lists)
+        for i in range(int64s(seg, S.check_a)[check], int64s(seg, S.check_b)[check]):
+            if _has(seg, batch, first, count, lists[i], texts) != every:
                 return not every
         return every
+    flags = uint8s(batch, B.flags)
     for entry in range(first, first + count):
-        if not batch.flags[entry] & _EMPTY and value_satisfies(seg, check, batch, entry):
+        if not flags[entry] & _EMPTY and value_satisfies(seg, check, batch, entry):
             return True
     return False
 
 
 @njit(cache=True, nogil=True)
 def check_truth(seg, check, batch, scratch, inexact):  # type: ignore[no-untyped-def]
-    """TRUE, or FALSE for false and unknown alike, or UNDECIDED where only the reference can say."""
-    operation, flags, slot = seg.check_operation[check], seg.check_flags[check], seg.check_slot[check]
+    """TRUE, or FALSE for false and unknown alike, or UNDECIDED where only the reference can say.
+
+    A check that many subscriptions share is evaluated once for a row. Intervals are quicker evaluated than remembered.
+    """
+    operation = uint8s(seg, S.check_operation)[check]
     if operation == layout.OPAQUE:
         return UNDECIDED
-    negated = (flags & _NEGATED) != 0
-    present = scratch.seen[slot] == scratch.serial[0]
+    if operation <= layout.OUTSIDE:
+        return _evaluated(seg, check, operation, batch, scratch, inexact)
+    memo, serial = int64s(scratch, M.memo), int64s(scratch, M.serial)[0]
+    if memo[check] >> 2 != serial:
+        memo[check] = serial << 2 | _evaluated(seg, check, operation, batch, scratch, inexact)
+    return memo[check] & 3
+
+
+@njit(cache=True, nogil=True)
+def _evaluated(seg, check, operation, batch, scratch, inexact):  # type: ignore[no-untyped-def]
+    slot = int32s(seg, S.check_slot)[check]
+    negated = (uint8s(seg, S.check_flags)[check] & _NEGATED) != 0
+    present = int64s(scratch, M.seen)[slot] == int64s(scratch, M.serial)[0]
+    first, flags = int64s(scratch, M.first)[slot], uint8s(batch, B.flags)
     if operation == layout.IS_NULL:
-        if present and batch.flags[scratch.first[slot]] & _DIRTY:
+        if present and flags[first] & _DIRTY:
             return FALSE
         return TRUE if present == negated else FALSE
     if not present:
         return FALSE
-    first, count = scratch.first[slot], scratch.counts[slot]
-    if operation >= layout.HAS_ALL_KEYS and not batch.flags[first] & _ARRAY:
+    if operation >= layout.HAS_ALL_KEYS and not flags[first] & _ARRAY:
         return FALSE
     if inexact:
         return UNDECIDED  # the reference decides every find of such a row
-    holds = _any_satisfies(seg, check, batch, first, count)
+    holds = _any_satisfies(seg, check, batch, first, int32s(scratch, M.counts)[slot])
     if not negated:
         return TRUE if holds else FALSE
-    return FALSE if holds or batch.flags[first] & _DIRTY else TRUE
+    return FALSE if holds or flags[first] & _DIRTY else TRUE

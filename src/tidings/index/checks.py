@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 
 from tidings.index import layout
 from tidings.index.layout import LEAST, Array
-from tidings.index.literals import bounds_of, key_of, too_long
+from tidings.index.literals import ORDERED, bounds_of, key_of, too_long
 from tidings.index.slots import OF_TYPE, Slots, SlotType
 from tidings.model.predicates import (
     Between,
@@ -26,8 +28,6 @@ from tidings.model.predicates import (
 )
 from tidings.model.values import AttributeType, Literal
 
-_ORDERED = (AttributeType.NUMBER, AttributeType.TIMESTAMP, AttributeType.BOOLEAN)
-
 
 @dataclass(slots=True)
 class Strings:
@@ -37,6 +37,10 @@ class Strings:
 
     def number(self, text: bytes) -> int:
         return self.numbers.setdefault(text, len(self.numbers))
+
+    def number_all(self, texts: Iterable[str]) -> list[int]:
+        numbers = self.numbers
+        return [numbers.setdefault(text, len(numbers)) for text in map(str.encode, texts)]
 
     def arrays(self) -> tuple[Array, Array]:
         starts = np.zeros(len(self.numbers) + 1, np.int64)
@@ -72,9 +76,9 @@ class Checks:
         if too_long(term):
             return None
         match term:
-            case Between(_, low, high) if low.type in _ORDERED:
+            case Between(_, low, high) if low.type in ORDERED:
                 return layout.BETWEEN, self.slot(term, low.type), key_of(low), key_of(high)
-            case Comparison(_, operator, literal) if literal.type in _ORDERED and operator not in (
+            case Comparison(_, operator, literal) if literal.type in ORDERED and operator not in (
                 Operator.EQUAL,
                 Operator.NOT_EQUAL,
             ):
@@ -90,10 +94,27 @@ class Checks:
         row = self._check_row(predicate, flags)  # type: ignore[arg-type]  # in a conjunction NOT holds a predicate
         return self.rows.setdefault(row, len(self.rows))
 
+    def number_all(self, rows: Iterable[CheckRow]) -> list[int]:
+        known = self.rows
+        return [known.setdefault(row, len(known)) for row in rows]
+
     def interval_check(self, slot: int, low: int, high: int) -> int:
         """A closed interval of keys as a check."""
         row = (layout.INTERVAL, 0, slot, low, high)
         return self.rows.setdefault(row, len(self.rows))
+
+    def arrays(self) -> dict[str, Array]:
+        """The checks as a segment holds them; one at least, so that no array is empty."""
+        rows = self.rows or {(layout.OPAQUE, 0, -1, 0, 0): 0}
+        fields = np.fromiter(chain.from_iterable(rows), np.int64, 5 * len(rows)).reshape(-1, 5)
+        return {
+            "check_operation": fields[:, 0].astype(np.uint8),
+            "check_flags": fields[:, 1].astype(np.uint8),
+            "check_slot": fields[:, 2].astype(np.int32),
+            "check_a": fields[:, 3].copy(),
+            "check_b": fields[:, 4].copy(),
+            "lists": np.array(self.lists, np.int64),
+        }
 
     def _check_row(self, predicate: Predicate, flags: int) -> CheckRow:
         if too_long(predicate):

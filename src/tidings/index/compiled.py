@@ -1,100 +1,154 @@
 """The compiled subscriptions of one matcher: parts that never change, and marks on what was removed from them.
 
-Adding makes a new part; when several parts of one size have gathered they are merged into one, so that there are never
-many. A batch of events is encoded once for all parts. What the kernels leave undecided is asked of the reference.
+What is added is placed at once and assembled into a new part when the next event comes; when several parts of one size
+have gathered at the end they are merged into one, so that there are never many. Parts stay in the order of their
+changes. A batch of events is encoded once for all parts. What the kernels leave undecided is asked of the reference.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import takewhile
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from tidings.index.arrow_columns import encode_arrow
-from tidings.index.assembling import assembled
 from tidings.index.encode import EncodedBatch, Encoder
-from tidings.index.layout import Array, Segment
-from tidings.index.matching import Answers, SegmentMatcher
-from tidings.index.placing import Placing
+from tidings.index.layout import Array
+from tidings.index.matching import Findings, SegmentMatcher, Verify
+from tidings.index.part import Part, PartBuilder
 from tidings.index.slots import Slots
+from tidings.index.views import batch_directory
 from tidings.language.parser import collecting_young_only, parse
 from tidings.model.event import Event, Identifier
 from tidings.model.predicates import Expression
 from tidings.model.result import EventProblem
-from tidings.planning.statistics import EventStatistics
+from tidings.planning.statistics import EventStatistics, learn_from_subscriptions
 from tidings.reference import Reading, Settings, truth
 
 if TYPE_CHECKING:
     import pyarrow
 
-FAN = 8  # parts of one size that are merged into one
-_NONE_REMOVED = np.zeros(0, np.uint8)
+FAN = 8  # parts of about one size that are merged into one
+MOST_PLACED = 2_000_000  # subscriptions that may wait, placed, for the next event
+KEPT_EXPRESSIONS = 16_384  # of those that only the reference can decide
+SAMPLE = 1_000  # subscriptions from which it is guessed which attributes take many values
+Added = tuple[Identifier, str, Expression]
+T = TypeVar("T")
 
-
-@dataclass(slots=True, eq=False)
-class Part:
-    """A segment, the identifiers of its subscriptions by number, and which of them are still there."""
-
-    segment: Segment
-    ids: pyarrow.Array
-    alive: Array = field(default_factory=_NONE_REMOVED.copy)
-    removed: int = 0
-    matcher: SegmentMatcher | None = None
-
-    def __len__(self) -> int:
-        return len(self.ids) - self.removed
-
-    def remove(self, member: int) -> None:
-        if not self.removed:
-            self.alive = np.ones(len(self.ids), np.uint8)
-        self.alive[member] = 0
-        self.removed += 1
+_parsed = lru_cache(KEPT_EXPRESSIONS)(parse)
 
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """What a batch matched: for each part, its identifiers and the answers by row; and what it took."""
+    """What a batch matched: what each part found, and what it took."""
 
-    parts: tuple[tuple[Part, Answers], ...]
+    parts: tuple[tuple[Part, Findings], ...]
     problems: tuple[EventProblem, ...]
     candidates: int
     mismatches: int
 
-    def ids_of(self, row: int) -> list[Identifier]:
-        found: list[Identifier] = []
-        for part, answers in self.parts:
-            members = answers.members[answers.offsets[row] : answers.offsets[row + 1]]
-            if len(members):
-                found += part.ids.take(members).to_pylist()
-        return found
-
 
 class CompiledIndex:
-    """Subscriptions by identifier; `where_of` gives the text of one, for what only the reference can decide."""
+    """Subscriptions by identifier."""
 
     def __init__(
-        self, settings: Settings, where_of: Mapping[Identifier, str], statistics: EventStatistics | None = None
+        self, settings: Settings, statistics: EventStatistics | None = None, parts: Iterable[Part] = ()
     ) -> None:
         self._settings = settings
-        self._where_of = where_of
-        self._statistics = statistics or EventStatistics()
+        self._statistics = statistics  # None: what the subscriptions themselves suggest
+        self._builder = PartBuilder(EventStatistics())
+        self._parts = list(parts)
         self._slots = Slots()
-        self._parts: list[Part] = []
-        self._places: dict[Identifier, tuple[Part, int]] = {}
         self._encoder: Encoder | None = None
 
-    def add(self, subscriptions: Iterable[tuple[Identifier, Expression]]) -> None:
-        """Adds subscriptions under identifiers that are not there yet."""
-        self._parts.append(self._built(subscriptions))
-        self._merge_equals()
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """All parts in the order of their changes; what waited is assembled now."""
+        self._assemble()
+        return tuple(self._parts)
 
-    def remove(self, id: Identifier) -> None:
-        part, member = self._places.pop(id)
-        part.remove(member)
-        if not len(part):
-            self._parts.remove(part)
+    def learn(self, statistics: EventStatistics) -> None:
+        """What is compiled from now on is arranged by these statistics of events."""
+        self._statistics = statistics
+        self._assemble()
+
+    def add(self, subscriptions: Sequence[Added]) -> None:
+        """Adds subscriptions under identifiers that are not there."""
+        for id, where, expression in collecting_young_only(subscriptions):
+            if self._builder.had(id) or len(self._builder) >= MOST_PLACED:
+                self._assemble()
+            if self._builder.untouched:
+                self._builder = PartBuilder(self._known([each[2] for each in _sample(subscriptions)]))
+            self._builder.add(id, where, expression)
+
+    def built(self, subscriptions: Sequence[Added]) -> Part:
+        """A part of these, which is not one of this index yet."""
+        builder = PartBuilder(self._known([each[2] for each in _sample(subscriptions)]))
+        for id, where, expression in collecting_young_only(subscriptions):
+            builder.add(id, where, expression)
+        return builder.part()
+
+    def _known(self, sample: Iterable[Expression]) -> EventStatistics:
+        return self._statistics or learn_from_subscriptions(sample)
+
+    def id_kind(self) -> type | None:
+        """The kind of identifiers, or None where there is no subscription."""
+        if len(self._builder):
+            return type(next(id for id, _ in self._builder.rows()))
+        return next((str if part.ids.column.are_texts else int for part in self._parts if len(part)), None)
+
+    def remove(self, id: Identifier) -> bool:
+        """Removes a subscription, and says whether it was there."""
+        if id in self._builder:
+            self._builder.remove(id)
+            return True
+        part, number = self._place(id)
+        if part is None:
+            return False
+        part.remove(number)
+        return True
+
+    def __len__(self) -> int:
+        return len(self._builder) + sum(len(part) for part in self._parts)
+
+    def __contains__(self, id: Identifier) -> bool:
+        return id in self._builder or self._place(id)[0] is not None
+
+    def among(self, ids: Sequence[Identifier]) -> set[Identifier]:
+        """Those of the identifiers that are there."""
+        found = {id for id in ids if id in self._builder}
+        for part in self._parts:
+            there = part.ids.find_many(ids)
+            found.update(ids[at] for at, number in there.items() if not part.removed or part.alive[number])
+        return found
+
+    def where_of(self, id: Identifier) -> str | None:
+        if id in self._builder:
+            return self._builder.where_of(id)
+        part, number = self._place(id)
+        return None if part is None else part.wheres[number]
+
+    def paths_of(self, id: Identifier) -> list[str]:
+        """How events find a subscription that is there."""
+        self._assemble()
+        part, number = self._place(id)
+        return [] if part is None else part.paths(number)
+
+    def rows(self) -> Iterator[tuple[Identifier, str]]:
+        for part in self._parts:
+            yield from part.rows()
+        yield from self._builder.rows()
+
+    def _place(self, id: Identifier) -> tuple[Part | None, int]:
+        for part in reversed(self._parts):
+            number = part.find(id)
+            if number >= 0:
+                return part, number
+        return None, -1
 
     # Matching
 
@@ -105,8 +159,12 @@ class CompiledIndex:
         return self._match(encode_arrow(table, self._encode()), row_of)
 
     def _encode(self) -> Encoder:
+        self._assemble()
         if self._encoder is None:
+            self._slots = Slots(slot for part in self._parts for slot in part.slots)
             self._encoder = Encoder(self._slots)
+            for part in self._parts:
+                part.matcher = SegmentMatcher(part.segment, _local(self._slots, part.slots))
         return self._encoder
 
     def _match(self, encoded: EncodedBatch, row_of: Callable[[int], Event]) -> Matched:
@@ -117,64 +175,88 @@ class CompiledIndex:
                 readings[row] = Reading(row_of(row), self._settings)
             return readings[row]
 
-        answered = []
+        batch, rows = batch_directory(*encoded.batch), encoded.rows
+        found = []
         for part in self._parts:
-            if part.matcher is None:
-                part.matcher = SegmentMatcher(part.segment, len(self._slots))
-            verify = _verifier(part.ids, self._where_of, reading)
-            answered.append((part, part.matcher.match(encoded.batch, part.alive, verify)))
+            assert part.matcher is not None
+            verify = _verifier(part, reading)
+            found.append((part, part.matcher.match(batch, rows, part.alive, verify)))
         return Matched(
-            tuple(answered),
+            tuple(found),
             (*encoded.problems, *_unread(encoded.problems, readings)),
-            sum(answers.candidates for _, answers in answered),
+            sum(findings.candidates for _, findings in found),
             sum(each.mismatches for each in readings.values()),
         )
 
     # Parts
 
-    def _built(self, subscriptions: Iterable[tuple[Identifier, Expression]]) -> Part:
-        import pyarrow as pa
+    def _assemble(self) -> None:
+        """Makes a part of what waits, drops parts of which most was removed, and merges what has gathered."""
+        if self._builder.untouched:
+            return
+        builder, self._builder = self._builder, PartBuilder(EventStatistics())
+        if not len(builder):
+            return  # all of it was removed again
+        self.append(builder.part())
+        while self.merge_crowded():
+            pass
 
-        placing = Placing(self._slots, self._statistics)
-        ids = []
-        for id, expression in collecting_young_only(subscriptions):
-            ids.append(id)
-            placing.add(expression)
-        part = Part(assembled(placing), pa.array(ids, pa.string() if isinstance(ids[0], str) else pa.int64()))
-        self._places.update((id, (part, member)) for member, id in enumerate(ids))
-        self._encoder = None  # there may be new slots, and with them
-        for other in self._parts:
-            other.matcher = None  # what is kept per slot is too small
-        return part
+    def append(self, part: Part) -> None:
+        self._parts.append(part)
+        self._encoder = None
 
-    def _merge_equals(self) -> None:
-        """Merges parts of one order of magnitude once there are FAN of them."""
-        while True:
-            sizes: dict[int, list[Part]] = {}
-            for part in self._parts:
-                sizes.setdefault(len(part).bit_length() // (FAN.bit_length() - 1), []).append(part)
-            crowded = [parts for parts in sizes.values() if len(parts) >= FAN]
-            if not crowded:
-                return
-            self._replace(crowded[0])
+    def merge_crowded(self) -> bool:
+        """Merges the last parts if there are too many of them, and says whether it did."""
+        count = crowded(self._parts)
+        if not count:
+            return False
+        self._parts[-count:] = [self._merged(self._parts[-count:])]
+        self._encoder = None
+        return True
 
-    def _replace(self, parts: list[Part]) -> None:
-        merged = self._built((id, parse(self._where_of[id])) for id in _living(parts))
-        self._parts = [part for part in self._parts if part not in parts] + [merged]
+    def merge(self) -> None:
+        """Merges everything into one part, which is matched fastest."""
+        self._assemble()
+        if len(self._parts) > 1 or any(part.removed for part in self._parts):
+            self._parts = [self._merged(self._parts)] if len(self) else []
+            self._encoder = None
 
-
-def _living(parts: list[Part]) -> Iterator[Identifier]:
-    for part in parts:
-        for member, id in enumerate(part.ids.to_pylist()):
-            if not part.removed or part.alive[member]:
-                yield id
+    def _merged(self, parts: Sequence[Part]) -> Part:
+        """One part of what is still there in several."""
+        largest = max(parts, key=len)
+        builder = PartBuilder(self._known(parse(largest.wheres[number]) for number in _sample(range(len(largest.ids)))))
+        for id, where in collecting_young_only(row for part in parts for row in part.rows()):
+            builder.add(id, where, parse(where))
+        return builder.part()
 
 
-def _verifier(
-    ids: pyarrow.Array, where_of: Mapping[Identifier, str], reading: Callable[[int], Reading]
-) -> Callable[[int, int], bool]:
+def crowded(parts: Sequence[Part]) -> int:
+    """How many of the last parts are to be merged: FAN of one order of magnitude, with the smaller ones among them, or
+    one of which most was removed, with those after it."""
+    tiers = [len(part).bit_length() // (FAN.bit_length() - 1) for part in parts]
+    for tier in sorted(set(tiers)):
+        run = len(list(takewhile(tier.__ge__, reversed(tiers))))
+        if run >= FAN:
+            return run
+    wasted = [number for number, part in enumerate(parts) if part.removed > len(part)]
+    return len(parts) - wasted[-1] if wasted else 0
+
+
+def _sample(rows: Sequence[T]) -> Sequence[T]:
+    return rows[:: max(1, len(rows) // SAMPLE)]
+
+
+def _local(slots: Slots, own: Slots) -> Array:
+    """From the number of a slot among all to its number in one part, or -1."""
+    found = np.full(len(slots), -1, np.int32)
+    for number, (path, kind) in enumerate(own):
+        found[slots.number(path, kind)] = number
+    return found
+
+
+def _verifier(part: Part, reading: Callable[[int], Reading]) -> Verify:
     def verify(member: int, row: int) -> bool:
-        return truth(parse(where_of[ids[member].as_py()]), reading(row)) is True
+        return truth(_parsed(part.wheres[member]), reading(row)) is True
 
     return verify
 

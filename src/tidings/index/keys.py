@@ -16,7 +16,6 @@ EXACT_INTEGERS = 2**53  # integers up to this one are float64s
 SMALLEST_NORMAL = 2.0**-1022  # below it a float64 has fewer digits than SIGNIFICANT_DIGITS
 
 _FLOAT, _INTEGER = Struct("=d"), Struct("=q")
-_OFFSET = np.uint64(0xCBF29CE484222325)
 _PRIME = np.uint64(0x100000001B3)
 _MIX = np.uint64(0xFF51AFD7ED558CCD)
 
@@ -33,16 +32,30 @@ def number_key(value: float) -> int:
     return int(bits if bits >= 0 else bits ^ 0x7FFFFFFFFFFFFFFF)
 
 
-@njit(cache=True, nogil=True)
-def hash_bytes(data, start, end):  # type: ignore[no-untyped-def]  # compiled: types come from the call
-    """FNV-1a over the bytes, mixed at the end so that the low bits of the key are good too."""
-    found = _OFFSET
-    for position in range(start, end):
-        found = (found ^ np.uint64(data[position])) * _PRIME
+# FNV-1a over the bytes, mixed at the end so that the low bits of the key are good too. In steps, because the hash of a
+# prefix is on the way to that of the whole.
+HASH_START = np.uint64(0xCBF29CE484222325)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def hash_step(found, byte):  # type: ignore[no-untyped-def]  # compiled: types come from the call
+    return (found ^ np.uint64(byte)) * _PRIME
+
+
+@njit(cache=True, nogil=True, inline="always")
+def hash_end(found):  # type: ignore[no-untyped-def]  # compiled: types come from the call
     found ^= found >> np.uint64(33)
     found *= _MIX
     found ^= found >> np.uint64(29)
     return np.int64(found)
+
+
+@njit(cache=True, nogil=True)
+def hash_bytes(data, start, end):  # type: ignore[no-untyped-def]  # compiled: types come from the call
+    found = HASH_START
+    for position in range(start, end):
+        found = hash_step(found, data[position])
+    return hash_end(found)
 
 
 @njit(cache=True, nogil=True)

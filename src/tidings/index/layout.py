@@ -12,7 +12,11 @@ each conjunction that is found there:
     SCAN             led by no slot: tested for every event
 
 A table is *sliced* where an entry needs nothing further: the conjunction has no other term, and is the only one of its
-subscription. Its answers are copied, never looked at. All other entries have checks, which the kernel evaluates.
+subscription. Subscriptions are numbered by their first entry, so that those of a slice are consecutive numbers: they
+are written down as a range and never looked at. All other entries have checks, which the kernel evaluates.
+
+A segment has slots of its own, so that it can be made, and read, without knowing of others. `local` of Scratch leads
+from the slots of encoded events to them.
 """
 
 from __future__ import annotations
@@ -31,7 +35,7 @@ HASHED = (VALUE, VALUE_UPPER, VALUE_LOWER, VALUE_BETWEEN, VALUE_PAIR, PREFIX, SU
 # The ordered kind of a table by that of its values alone.
 WITH_VALUE = {UPPER: VALUE_UPPER, LOWER: VALUE_LOWER, BETWEEN: VALUE_BETWEEN, PAIR: VALUE_PAIR}
 
-NEVER_SLICED = (VALUE_BETWEEN, VALUE_PAIR, BETWEEN, PAIR, SUBSTRING, SCAN)
+NEVER_SLICED = (SUBSTRING, SCAN)
 BY_HIGH = (VALUE_UPPER, UPPER)  # ordered by their upper bound; the others by the lower one
 
 # Operations of checks. `a` and `b` are keys, numbers of strings, or a range of the lists, by the operation.
@@ -92,6 +96,7 @@ class Segment(NamedTuple):
     text_data: Array  # uint8
 
     member_shared: Array  # uint8: the subscription has several conjunctions, or one that is found in several places
+    entry_reach: Array  # int64: the largest upper bounds of blocks of entries, see `reach`
 
     @property
     def nbytes(self) -> int:
@@ -114,18 +119,44 @@ class Batch(NamedTuple):
 class Scratch(NamedTuple):
     """What a kernel remembers of the row it is at: `serial` marks what was written for that row."""
 
+    local: Array  # int32[slots of events]: the slot of the segment, or -1
     seen: Array  # int64[slots]
     first: Array  # int64[slots]: the first entry of a slot
     counts: Array  # int32[slots]
     stamp: Array  # int64[subscriptions]: the row in which it was last found
     serial: Array  # int64[1]
+    memo: Array  # int64[checks]: the row for which a check was last evaluated, and its truth in the last two bits
 
 
 class Found(NamedTuple):
-    """Where a kernel writes: slices of entries, and single subscriptions, ~n where n is still to be verified."""
+    """Where a kernel writes: ranges of subscriptions, and single ones, ~n where n is still to be verified."""
 
-    slices: Array  # int64[., 2]: start and length
+    slices: Array  # int64: first and length of each
     hits: Array  # int64
-    slices_end: Array  # int64[rows]
-    hits_end: Array  # int64[rows]
-    used: Array  # int64[4]: slices, hits, candidates, 1 if something did not fit
+    slices_end: Array  # int64[rows or more]
+    hits_end: Array  # int64[rows or more]
+    used: Array  # int64[5]: slices, hits, candidates, hits to be verified, 1 if something did not fit
+
+
+def _numbers(kind: Any) -> Any:
+    """The fields of a tuple with their numbers as values, which is how kernels name an array in a directory."""
+    return kind(*range(len(kind._fields)))
+
+
+SEGMENT, BATCH, SCRATCH, FOUND = (_numbers(kind) for kind in (Segment, Batch, Scratch, Found))
+BLOCK = 16  # entries, blocks, and blocks of blocks, whose largest upper bounds are kept together
+LEVELS = 3
+
+
+def reach(entry_high: Array) -> Array:
+    """The largest upper bound of each BLOCK of entries, then of each BLOCK of those, LEVELS times, in one array.
+
+    Entries of BETWEEN are ordered by their lower bound. What they reach tells which blocks of them end too early for a
+    value, so that a long row of intervals is crossed in large steps.
+    """
+    found, level = [], entry_high
+    for _ in range(LEVELS):
+        starts = np.arange(0, len(level), BLOCK)
+        level = np.maximum.reduceat(level, starts) if len(level) else level
+        found.append(level)
+    return np.concatenate(found)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from typing import Any, TypeVar
 
-from tidings.index.keys import EXACT_INTEGERS, SIGNIFICANT_DIGITS, SMALLEST_NORMAL, number_key
-from tidings.index.layout import LEAST, MOST
+import numpy as np
+
+from tidings.index.keys import EXACT_INTEGERS, SIGNIFICANT_DIGITS, SMALLEST_NORMAL, number_key, number_keys
+from tidings.index.layout import LEAST, MOST, Array
 from tidings.model.predicates import Between, Comparison, HasAll, HasAny, In, Not, Operator, Predicate
 from tidings.model.values import AttributeType, Literal
 
+ORDERED = (AttributeType.NUMBER, AttributeType.TIMESTAMP, AttributeType.BOOLEAN)  # strings have no order of keys
+Key = TypeVar("Key", int, Array)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -24,7 +30,21 @@ def key_of(literal: Literal) -> int:
     return number_key(float(value))
 
 
-def bounds_of(operator: Operator, key: int) -> tuple[int, int]:
+def keys_of(kind: AttributeType, values: Sequence[Any]) -> tuple[Array, Array]:
+    """The keys of the values of literals, all of one type that is not a string, and which of them are long."""
+    none = np.zeros(len(values), bool)
+    if kind is AttributeType.BOOLEAN:
+        return np.array(values, np.int64), none
+    if kind is AttributeType.TIMESTAMP:
+        return np.array([(value - _EPOCH) // _MICROSECOND for value in values], np.int64), none
+    written = list(map(str, values))  # which is how a Decimal becomes a float too
+    keys = number_keys(np.fromiter(map(float, written), np.float64, len(written)))
+    if max(map(len, written), default=0) <= SIGNIFICANT_DIGITS and "E" not in "".join(written):  # nearly always
+        return keys, none
+    return keys, np.array([_is_long(value) for value in values], bool)
+
+
+def bounds_of(operator: Operator, key: Key) -> tuple[Key | int, Key | int]:
     """A comparison as a closed interval of keys: keys are whole numbers, so x < c is x <= c - 1."""
     match operator:
         case Operator.EQUAL:
@@ -53,21 +73,18 @@ def too_long(term: Predicate | Not) -> bool:
             return False
 
 
-def _short(written: str) -> bool:
-    return len(written) <= SIGNIFICANT_DIGITS and "E" not in written
-
-
 def is_long(literal: Literal) -> bool:
-    """Whether float64 may take the number for another one.
-
-    It does not of whole numbers that are float64s, nor of numbers of at most 15 digits, no two of which share one.
-    """
+    """Whether a literal is a number that float64 may take for another one."""
     value = literal.value
-    if type(value) is str or (type(value) is Decimal and _short(str(value))):  # most literals
-        return False
-    if literal.type is not AttributeType.NUMBER or not isinstance(value, int | Decimal):
-        return False
+    return literal.type is AttributeType.NUMBER and isinstance(value, int | Decimal) and _is_long(value)
+
+
+def _is_long(value: int | Decimal) -> bool:
+    """Not whole numbers that are float64s, nor numbers of at most 15 digits, no two of which share one."""
     if isinstance(value, int):
         return abs(value) > EXACT_INTEGERS and int(float(value)) != value
+    written = str(value)
+    if len(written) <= SIGNIFICANT_DIGITS and "E" not in written:  # most of them
+        return False
     digits = len("".join(map(str, value.as_tuple().digits)).strip("0"))
     return digits > SIGNIFICANT_DIGITS or abs(float(value)) < SMALLEST_NORMAL

@@ -1,7 +1,8 @@
 """A segment at work: encoded events in, the numbers of the subscriptions that match out.
 
 What the kernels leave undecided (text, XPath, regular expressions, numbers of many digits) goes to `verify`, which asks
-the reference about that subscription and that row.
+the reference about that subscription and that row. Findings of several segments are written into one answer: count
+each, make the room, let each fill its share of every row.
 """
 
 from __future__ import annotations
@@ -11,68 +12,88 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tidings.index.kernels import REJECTED, count_rows, fill, match_rows
-from tidings.index.layout import Array, Batch, Found, Scratch, Segment
+from tidings.index.kernels import REJECTED, count_rows, fill_ids, fill_numbers, match_rows
+from tidings.index.layout import Array, Found, Scratch, Segment
+from tidings.index.views import directory
 
 FIRST_ROOM = 1_024  # slices and hits, at first
+Verify = Callable[[int, int], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
-    """Row r is matched by members[offsets[r]:offsets[r + 1]]; `candidates` entries were tested to find that out."""
+class Findings:
+    """What one segment found in a batch; good until the segment is asked again. `candidates` entries were tested."""
 
-    offsets: Array
-    members: Array
+    directory: Array
+    alive: Array
     candidates: int
     verified: int
+
+    def count(self, counts: Array) -> None:
+        """Adds the number of answers of each row."""
+        count_rows(self.directory, self.alive, counts)
+
+    def fill_numbers(self, base: int, places: Array, answers: Array) -> None:
+        fill_numbers(self.directory, self.alive, np.int64(base), places, answers)
+
+    def fill_ids(self, ids: Array, places: Array, answers: Array) -> None:
+        fill_ids(self.directory, self.alive, ids, places, answers)
 
 
 class SegmentMatcher:
     """One thread's use of a segment: it keeps what the kernels write while they work."""
 
-    def __init__(self, segment: Segment, slots: int) -> None:
-        self.segment = segment
-        self._scratch = Scratch(
+    def __init__(self, segment: Segment, local: Array) -> None:
+        """`local` leads from the slots of encoded events to those of the segment."""
+        slots = len(segment.slot_tables) - 1
+        scratch = Scratch(
+            local=local,
             seen=np.zeros(slots, np.int64),
             first=np.zeros(slots, np.int64),
             counts=np.zeros(slots, np.int32),
             stamp=np.zeros(len(segment.member_shared), np.int64),
             serial=np.zeros(1, np.int64),
+            memo=np.zeros(len(segment.check_operation), np.int64),
         )
-        self._slices = np.empty((FIRST_ROOM, 2), np.int64)
-        self._hits = np.empty(FIRST_ROOM, np.int64)
+        self._kept = segment, scratch  # alive, for the kernels know their addresses only
+        self._segment, self._scratch = directory(segment), directory(scratch)
+        self._arrays = _room(2 * FIRST_ROOM, FIRST_ROOM, 1)
+        self._found = directory(self._arrays)
 
-    def match(self, batch: Batch, alive: Array, verify: Callable[[int, int], bool]) -> Answers:
-        """`alive` has 0 for each subscription that was removed, and is empty where none was."""
-        rows = len(batch.starts) - 1
-        found = self._found(batch, rows)
-        verified = _verified(found, rows, alive, verify)
-        offsets = np.zeros(rows + 1, np.int64)
-        total = count_rows(found, alive, self.segment.entry_member, rows, offsets)
-        members = np.empty(total, np.int32)
-        fill(found, alive, self.segment.entry_member, rows, members)
-        return Answers(offsets, members, int(found.used[2]), verified)
+    def match(self, batch: Array, rows: int, alive: Array, verify: Verify) -> Findings:
+        """`batch` is a directory. `alive` has 0 for each subscription that was removed, and is empty where none was."""
+        if len(self._arrays.slices_end) < rows:
+            self._make_room(len(self._arrays.slices), len(self._arrays.hits), rows)
+        used = self._arrays.used
+        used[:] = 0
+        row = match_rows(self._segment, batch, self._scratch, self._found, 0, rows)
+        while row < rows:
+            self._make_room(2 * len(self._arrays.slices), 2 * len(self._arrays.hits), len(self._arrays.slices_end))
+            row = match_rows(self._segment, batch, self._scratch, self._found, row, rows)
+        undecided = int(self._arrays.used[3])
+        if undecided:
+            _verify(self._arrays, rows, alive, verify)
+        return Findings(self._found, alive, int(self._arrays.used[2]), undecided)
 
-    def _found(self, batch: Batch, rows: int) -> Found:
-        used = np.zeros(4, np.int64)
-        ends = np.zeros((2, rows), np.int64)
-        row = 0
-        while True:
-            found = Found(self._slices, self._hits, ends[0], ends[1], used)
-            row = match_rows(self.segment, batch, self._scratch, found, row, rows)
-            if row == rows:
-                return found
-            self._slices = np.concatenate([self._slices, np.empty_like(self._slices)])
-            self._hits = np.concatenate([self._hits, np.empty_like(self._hits)])
-            used[3] = 0
+    def _make_room(self, slices: int, hits: int, rows: int) -> None:
+        """More room, with what was found so far."""
+        larger = _room(slices, hits, rows)
+        for old, new in zip(self._arrays, larger, strict=True):
+            new[: len(old)] = old
+        larger.used[4] = 0
+        self._arrays, self._found = larger, directory(larger)
 
 
-def _verified(found: Found, rows: int, alive: Array, verify: Callable[[int, int], bool]) -> int:
-    """Decides the undecided hits, and says how many there were. What was removed is not asked."""
+def _room(slices: int, hits: int, rows: int) -> Found:
+    sizes = (slices, hits, rows, rows, 5)
+    return Found(*[np.zeros(size, np.int64) for size in sizes])
+
+
+def _verify(found: Found, rows: int, alive: Array, verify: Verify) -> None:
+    """Decides the undecided hits. What was removed is not asked."""
     undecided = np.flatnonzero(found.hits[: found.used[1]] < 0)
     row_of = np.searchsorted(found.hits_end[:rows], undecided, side="right")
     for at, row in zip(undecided, row_of, strict=True):
         member = ~int(found.hits[at])
         there = not len(alive) or alive[member]
         found.hits[at] = member if there and verify(member, int(row)) else REJECTED
-    return len(undecided)

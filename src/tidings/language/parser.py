@@ -39,8 +39,9 @@ def parse(where: str) -> Expression:
         _check_text(where)
     cut = _CUT.split(where)
     written: Sequence[str] = cut[1::2]
-    shape: list[str | bool] = [*cut]
-    shape[1::2] = [literal[-1] in "'\"" for literal in written]
+    shape: list[str | bool] = cut[::2]
+    for literal in written:
+        shape.append(literal[-1] in "'\"")  # noqa: PERF401 - quicker than extend for the two or three literals of a text
     key = tuple(shape)
     template = _templates.get(key) if cut[-1] or _ends_whole(written) else None
     try:
@@ -72,7 +73,7 @@ def collecting_young_only(rows: Iterable[Any]) -> Iterator[Any]:
 
 def _ends_whole(written: Sequence[str]) -> bool:
     """Whether the last literal of a text that ends in one is whole: a string that does not end has the same shape."""
-    return not written or _WHOLE.fullmatch(written[-1]) is not None
+    return not written or written[-1][0].isdigit() or _WHOLE.fullmatch(written[-1]) is not None
 
 
 def _learned(where: str, key: tuple[str | bool, ...]) -> Expression:

@@ -1,0 +1,180 @@
+"""A part of a compiled index: a segment with the identifiers and texts of its subscriptions, and which are still there.
+
+Its arrays never change. It is built in memory, and written to and mapped from a file of arrays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tidings.index import layout
+from tidings.index.array_file import ArrayFile
+from tidings.index.assembling import assembled
+from tidings.index.changes import COMPILED
+from tidings.index.columns import IdColumn, TextColumn
+from tidings.index.identifiers import Identifiers
+from tidings.index.layout import Array, Segment
+from tidings.index.matching import SegmentMatcher
+from tidings.index.placing import Placing
+from tidings.index.slots import Slots, SlotType
+from tidings.model.event import Identifier
+from tidings.model.predicates import Expression
+from tidings.planning.statistics import EventStatistics
+
+_NONE_REMOVED = np.zeros(0, np.uint8)
+_KIND_NAMES = {
+    layout.VALUE: "value",
+    layout.VALUE_UPPER: "value",
+    layout.VALUE_LOWER: "value",
+    layout.VALUE_BETWEEN: "value",
+    layout.VALUE_PAIR: "value",
+    layout.UPPER: "upper bound",
+    layout.LOWER: "lower bound",
+    layout.BETWEEN: "range",
+    layout.PAIR: "pair of bounds",
+    layout.PREFIX: "prefix",
+    layout.SUFFIX: "suffix",
+    layout.SUBSTRING: "substring",
+}
+_ORDERS = {with_value: _KIND_NAMES[kind] for kind, with_value in layout.WITH_VALUE.items()}
+
+
+@dataclass(slots=True, eq=False)
+class Part:
+    segment: Segment
+    slots: Slots
+    ids: Identifiers
+    wheres: TextColumn
+    alive: Array = field(default_factory=_NONE_REMOVED.copy)  # uint8: 0 for each that was removed; empty if none was
+    removed: int = 0
+    file: str | None = None  # the segment file that holds it
+    matcher: SegmentMatcher | None = None
+
+    def __len__(self) -> int:
+        return len(self.ids) - self.removed
+
+    def find(self, id: Identifier) -> int:
+        """The number of a subscription that is still there, or NOT_FOUND."""
+        number = self.ids.find(id)
+        return number if number < 0 or not self.removed or self.alive[number] else -1
+
+    def remove(self, number: int) -> None:
+        if not self.removed:
+            self.alive = np.ones(len(self.ids), np.uint8)
+        assert self.alive[number]
+        self.alive[number] = 0
+        self.removed += 1
+
+    def rows(self) -> Iterator[tuple[Identifier, str]]:
+        """Identifier and text of every subscription that is still there."""
+        pairs = zip(self.ids.column, self.wheres, strict=True)
+        return (pair for number, pair in enumerate(pairs) if not self.removed or self.alive[number])
+
+    def dead(self) -> list[Identifier]:
+        """The identifiers of what was removed."""
+        return [self.ids.column[number] for number in np.flatnonzero(self.alive == 0).tolist()] if self.removed else []
+
+    @property
+    def nbytes(self) -> int:
+        """Of all its arrays but the identifiers themselves."""
+        texts = self.wheres.start.nbytes + self.wheres.data.nbytes
+        return self.segment.nbytes + texts + self.ids.keys.nbytes + self.ids.numbers.nbytes
+
+    def paths(self, number: int) -> list[str]:
+        """How events find a subscription: the kind of table and its slots, once for each place where it stands."""
+        segment, names = self.segment, list(self.slots)
+        first_entries = segment.bucket_entries[segment.table_buckets]
+        found: dict[str, None] = {}  # each once
+        for entry in np.flatnonzero(segment.entry_member == number):
+            table = int(np.searchsorted(first_entries, entry, side="right")) - 1
+            checks = int(segment.entry_checks[entry + 1] - segment.entry_checks[entry])
+            found[_path(segment, names, table, checks)] = None
+        return list(found) or ["never: it cannot be satisfied"]
+
+    # Files
+
+    def arrays(self) -> dict[str, Array]:
+        """All but what it removes from the parts before it, which is for the writer to say."""
+        wheres = {"where_start": self.wheres.start, "where_data": self.wheres.data}
+        return self.ids.arrays() | wheres | self.segment._asdict()
+
+    def notes(self) -> dict[str, Any]:
+        return {
+            COMPILED: True,
+            "subscriptions": len(self.ids),
+            "slots": [[list(path), kind.name] for path, kind in self.slots],
+        }
+
+    @classmethod
+    def from_file(cls, name: str, file: ArrayFile) -> Part:
+        """The part that a file holds, as it was written: what later changes removed is not marked yet."""
+        slots = Slots((tuple(path), SlotType[kind]) for path, kind in file.notes["slots"])
+        segment = Segment(**{name: file.arrays[name] for name in Segment._fields})
+        wheres = TextColumn(file.arrays["where_start"], file.arrays["where_data"])
+        return cls(segment, slots, Identifiers.from_arrays(file.arrays), wheres, file=name)
+
+
+def _path(segment: Segment, names: Sequence[tuple[tuple[str, ...], SlotType]], table: int, checks: int) -> str:
+    kind = int(segment.table_kind[table])
+    further = f"then {checks} check{'s' * (checks != 1)}" if checks else "exact"
+    if kind == layout.SCAN:
+        return f"tested for every event, {further}"
+    lead = int(np.searchsorted(segment.slot_tables, table, side="right")) - 1
+    second = int(segment.table_second[table])
+    ordered = f", ordered by {_ORDERS[kind]} of {'.'.join(names[second][0])}" if second >= 0 else ""
+    return f"by {_KIND_NAMES[kind]} of {'.'.join(names[lead][0])}{ordered}, {further}"
+
+
+class PartBuilder:
+    """Subscriptions on their way into a part: placed as they come, assembled at the end. An identifier comes once."""
+
+    def __init__(self, statistics: EventStatistics) -> None:
+        self._slots = Slots()
+        self._placing = Placing(self._slots, statistics)
+        self._positions: dict[Identifier, int] = {}
+        self._wheres: list[str] = []
+        self._removed: set[Identifier] = set()
+
+    @property
+    def untouched(self) -> bool:
+        return not self._positions
+
+    def __len__(self) -> int:
+        """How many are there, without those that were removed again."""
+        return len(self._positions) - len(self._removed)
+
+    def __contains__(self, id: object) -> bool:
+        return id in self._positions and id not in self._removed
+
+    def had(self, id: Identifier) -> bool:
+        """Whether the identifier was added, even if it was removed since."""
+        return id in self._positions
+
+    def add(self, id: Identifier, where: str, expression: Expression) -> None:
+        self._positions[id] = len(self._wheres)
+        self._wheres.append(where)
+        self._placing.add(expression)
+
+    def remove(self, id: Identifier) -> None:
+        self._removed.add(id)
+
+    def where_of(self, id: Identifier) -> str:
+        return self._wheres[self._positions[id]]
+
+    def rows(self) -> Iterator[tuple[Identifier, str]]:
+        pairs = zip(self._positions, self._wheres, strict=True)
+        return (pair for pair in pairs if pair[0] not in self._removed)
+
+    def part(self) -> Part:
+        segment, added = assembled(self._placing)
+        ids, order = list(self._positions), added.tolist()
+        column = IdColumn.of([ids[position] for position in order])
+        wheres = TextColumn.of([self._wheres[position] for position in order])
+        part = Part(segment, self._slots, Identifiers.of(column), wheres)
+        for id in self._removed:
+            part.remove(part.ids.find(id))
+        return part

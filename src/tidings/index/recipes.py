@@ -1,0 +1,208 @@
+"""Conjunctions of comparisons that are alike, placed many at a time.
+
+Nearly all subscriptions compare some attributes with literals, and nearly all of these differ from others in the
+literals only. What has been met before gets a *recipe*: which predicate all of that kind are found by, which one orders
+them, and what is left to check; the choice is that of the first. Conjunctions wait in their recipe until there are
+many, and then their literals become columns of keys together. What a recipe cannot place it hands back: numbers that
+float64 cannot tell apart, and intervals that are empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tidings.index import layout
+from tidings.index.checks import Checks
+from tidings.index.entries import Columns, alike
+from tidings.index.layout import LEAST, MOST, Array
+from tidings.index.literals import ORDERED, bounds_of, keys_of
+from tidings.model.predicates import Between, Comparison, Conjunction, Operator
+from tidings.model.values import AttributeType
+from tidings.planning.access import access_of
+from tidings.planning.statistics import EventStatistics
+
+WAITING = 16_384  # conjunctions that wait before they are placed together
+SIGNATURES = 16_384  # that are remembered, once met and with a recipe
+Parts = Sequence[Any]  # each a Comparison or a Between
+Signature = tuple[Any, ...]  # of each part the attribute, the operator, and the Python type of the literal
+_ORDERS = {
+    Operator.EQUAL: layout.VALUE,
+    Operator.LESS: layout.UPPER,
+    Operator.LESS_OR_EQUAL: layout.UPPER,
+    Operator.GREATER: layout.LOWER,
+    Operator.GREATER_OR_EQUAL: layout.LOWER,
+}
+
+
+@dataclass(slots=True)
+class Recipe:
+    """How conjunctions of one kind are placed. Parts are named by their numbers; -1 is none."""
+
+    value: int  # the part that is looked up by its value
+    low: int  # the part that has the lower bound
+    high: int  # the part that has the upper bound: the same for BETWEEN, another one for PAIR
+    rest: list[int]  # the parts that are checked
+    slots: list[int]  # of all parts
+    place: dict[str, int]  # what their entries have in common: kind, lead, second, order
+    members: list[int] = field(default_factory=list)
+    rows: list[Parts] = field(default_factory=list)
+
+    def placed(self, checks: Checks) -> tuple[Columns, list[tuple[int, Parts]]]:
+        """Places what waits: the entries, and what cannot be placed in this way."""
+        members, rows = self.members, self.rows
+        self.members, self.rows = [], []
+        columns = [_column([parts[number] for parts in rows]) for number in range(len(self.slots))]
+        odd = np.any([column.odd for column in columns], axis=0)
+        back = [(members[number], rows[number]) for number in np.flatnonzero(odd).tolist()]
+        if back:
+            kept = np.flatnonzero(~odd)
+            members = [members[number] for number in kept.tolist()]
+            columns = [column.only(kept) for column in columns]
+        return self._entries(members, columns, checks), back
+
+    def _entries(self, members: list[int], columns: list[Column], checks: Checks) -> Columns:
+        found: dict[str, Any] = {"member": np.array(members, np.int32), **self.place}
+        if self.value >= 0:
+            column = columns[self.value]
+            found |= {"key": column.low} if column.texts is None else {"text": checks.strings.number_all(column.texts)}
+        if self.low >= 0 or self.high >= 0:
+            found["low"] = columns[self.low].low if self.low >= 0 else LEAST
+            found["high"] = columns[self.high].high if self.high >= 0 else MOST
+        if self.rest:
+            checked = [columns[number].checks(self.slots[number], checks) for number in self.rest]
+            found |= {"checks": len(checked), "check": np.array(checked, np.int32).T.ravel()}
+        return alike(len(members), **found)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The same part of many conjunctions: strings to be equal to, or closed intervals of keys."""
+
+    texts: list[str] | None
+    low: Array
+    high: Array
+    odd: Array  # which compare with a long number, or with nothing
+
+    def only(self, kept: Array) -> Column:
+        texts = None if self.texts is None else [self.texts[number] for number in kept.tolist()]
+        return Column(texts, self.low[kept], self.high[kept], self.odd[kept])
+
+    def checks(self, slot: int, checks: Checks) -> list[int]:
+        """The numbers of the checks that say the same."""
+        if self.texts is not None:
+            return checks.number_all(
+                (layout.TEXT_EQUAL, 0, slot, text, 0) for text in checks.strings.number_all(self.texts)
+            )
+        bounds = zip(self.low.tolist(), self.high.tolist(), strict=True)
+        return checks.number_all((layout.INTERVAL, 0, slot, low, high) for low, high in bounds)
+
+
+def _column(terms: Sequence[Any]) -> Column:
+    first = terms[0]
+    if type(first) is Between:
+        low, long_low = keys_of(first.low.type, [term.low.value for term in terms])
+        high, long_high = keys_of(first.low.type, [term.high.value for term in terms])
+        return Column(None, low, high, long_low | long_high | (low > high))
+    values = [term.literal.value for term in terms]
+    if first.literal.type is AttributeType.STRING:
+        none = np.zeros(len(terms), np.int64)
+        return Column(values, none, none, none > 0)
+    keys, long = keys_of(first.literal.type, values)
+    least, most = bounds_of(first.operator, keys)
+    return Column(None, np.broadcast_to(least, keys.shape), np.broadcast_to(most, keys.shape), long)
+
+
+class Recipes:
+    """The recipes of a segment in the making, and what waits in them."""
+
+    def __init__(self, checks: Checks, statistics: EventStatistics) -> None:
+        self._checks = checks
+        self._statistics = statistics
+        self._recipes: dict[Signature, Recipe | None] = {}
+        self._met: set[Signature] = set()
+        self._waiting = 0
+
+    @property
+    def full(self) -> bool:
+        return self._waiting >= WAITING
+
+    def take(self, member: int, parts: Sequence[Any]) -> bool:
+        """Takes a conjunction, if there is a recipe for it, and says whether there is."""
+        signature: list[Any] = []
+        for part in parts:
+            kind = type(part)
+            if kind is Comparison:
+                # The hash of an operator is Python code, that of its place in memory is not.
+                signature += (part.attribute.path, id(part.operator), type(part.literal.value))
+            elif kind is Between:
+                signature += (part.attribute.path, Between, type(part.low.value))
+            else:
+                return False
+        recipe = self._recipes.get(tuple(signature)) or self._learned(tuple(signature), parts)
+        if recipe is None:
+            return False
+        recipe.members.append(member)
+        recipe.rows.append(parts)
+        self._waiting += 1
+        return True
+
+    def placed(self) -> Iterator[tuple[Columns, list[tuple[int, Parts]]]]:
+        """Places what waits; of each recipe the entries, and what has to be placed in another way."""
+        for recipe in self._recipes.values():
+            if recipe is not None and recipe.rows:
+                yield recipe.placed(self._checks)
+        self._waiting = 0
+        if len(self._recipes) > SIGNATURES:
+            self._recipes.clear()
+
+    def _learned(self, signature: Signature, parts: Parts) -> Recipe | None:
+        """A recipe for what is met for the second time: one that is used only once is not worth its making."""
+        if signature in self._recipes:
+            return None
+        if signature in self._met:
+            self._recipes[signature] = found = self._new(parts)
+            return found
+        if len(self._met) > SIGNATURES:
+            self._met.clear()
+        self._met.add(signature)
+        return None
+
+    def _new(self, parts: Parts) -> Recipe | None:
+        orders = [layout.BETWEEN if type(part) is Between else _ORDERS.get(part.operator, -1) for part in parts]
+        types = [(part.low if type(part) is Between else part.literal).type for part in parts]
+        unlike = {(part.attribute, kind, order) for part, kind, order in zip(parts, types, orders, strict=True)}
+        if len(unlike) < len(parts):
+            return None  # they may simplify
+        if any(order < 0 or (order and kind not in ORDERED) for order, kind in zip(orders, types, strict=True)):
+            return None
+        slots = [self._checks.slot(part, kind) for part, kind in zip(parts, types, strict=True)]
+        access = access_of(Conjunction(tuple(parts)), self._statistics)
+        lead = next(number for number, part in enumerate(parts) if part is access.predicate)
+        return _recipe(lead, orders, slots)
+
+
+def _recipe(lead: int, orders: list[int], slots: list[int]) -> Recipe:
+    """The recipe for parts of these kinds in these slots, found by `lead`."""
+    value = lead if orders[lead] == layout.VALUE else -1
+    ranges = [number for number, order in enumerate(orders) if order and slots[number] != slots[lead]]
+    first = lead if value < 0 else (ranges or [-1])[0]
+    if first < 0:
+        rest = [number for number in range(len(orders)) if number != value]
+        return Recipe(value, -1, -1, rest, slots, {"kind": layout.VALUE, "lead": slots[lead]})
+    order, slot = orders[first], slots[first]
+    opposite = {layout.UPPER: layout.LOWER, layout.LOWER: layout.UPPER}.get(order)
+    other = next((n for n in range(len(orders)) if slots[n] == slot and orders[n] == opposite), -1)
+    low, high = (first, other) if order == layout.LOWER else (other, first)
+    if order == layout.BETWEEN:
+        low = high = first
+    elif other >= 0:
+        order = layout.PAIR
+    rest = [number for number in range(len(orders)) if number not in (value, low, high)]
+    place = {"kind": order, "lead": slot}
+    if value >= 0:
+        place = {"kind": layout.VALUE, "lead": slots[lead], "second": slot, "order": order}
+    return Recipe(value, low, high, rest, slots, place)
