@@ -74,7 +74,10 @@ PREDICATES = [
     "at >= TIMESTAMP '2026-01-1{d} 12:00:00'", "array_contains(tags, '{s}')", "has_all(tags, '{s}', '{t}')",
     "has_any(tags, '{s}', '{t}')", "low IS NULL", "tags IS NOT NULL", "symbol ILIKE '{s}%'", "matches(symbol, '{s}')",
 ]  # fmt: skip
-ORDERED = ["low <= {n}", "low > {n}", "low BETWEEN {n} AND {m}", "low >= {n} AND low < {m}"]  # beside an equality
+ORDERED = [  # beside an equality
+    "low <= {n}", "low > {n}", "low BETWEEN {n} AND {m}", "low >= {n} AND low < {m}",
+    "low = {n}", "tags = '{t}'", "low = {n} AND tags = '{t}'", "tags = '{t}' AND high > {n}",
+]  # fmt: skip
 TEXTS = ["a", "b", "ab", "ba", "aba", "abab", "é", "éa", "aé", "abcabc", "bcab", ""]
 
 
@@ -88,7 +91,7 @@ def crowd(count: int, seed: int) -> list[str]:
                 m=chance.randrange(10), d=chance.randrange(10),
             )
             for predicate in (
-                ("symbol = '{s}'", chance.choice(ORDERED)) if chance.random() < 0.4
+                ("symbol = '{s}'", chance.choice(ORDERED)) if chance.random() < 0.7
                 else chance.choices(PREDICATES, k=chance.choice((1, 1, 2, 2, 2, 3)))
             )
         ]  # fmt: skip
@@ -121,14 +124,14 @@ def crowd_events(count: int, seed: int) -> Rows:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_crowded_tables(seed: int) -> None:
-    wheres, rows = [parse(where) for where in crowd(1500, seed)], crowd_events(60, seed)
+    wheres, rows = [parse(where) for where in crowd(2200, seed)], crowd_events(60, seed)
     assert found(compiled(wheres), rows) == expected(wheres, rows)
 
 
 def test_crowded_tables_by_every_kind_of_table() -> None:
     """That the test above has all of them, sliced and not: else it would show nothing of those it lacks."""
     placing = Placing(Slots(), EventStatistics())
-    for where in crowd(1500, 1):
+    for where in crowd(2200, 1):
         placing.add(parse(where))
     segment, _ = assembled(placing)
     kinds = set(zip(segment.table_kind.tolist(), segment.table_sliced.tolist(), strict=True))

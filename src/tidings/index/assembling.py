@@ -20,12 +20,21 @@ from tidings.index.layout import LEAST, MOST, Array, Segment, reach
 from tidings.index.placing import Placing
 
 SMALLEST_GROUP = 64  # conjunctions that must share a pair of slots before a table is made for it
-_SLOT_BITS, _KIND_BITS = 26, 4
-_GROUP = (_SLOT_BITS, _SLOT_BITS, _KIND_BITS, _KIND_BITS, 1)  # lead, second, order, kind, whether nothing is checked
-_TABLE = (_SLOT_BITS, _KIND_BITS, _SLOT_BITS, 1)  # lead, kind, second, sliced
+_SLOT_BITS, _KIND_BITS = 25, 5
+# lead, second, order, kind, whether only elements of arrays are meant, whether nothing is checked
+_GROUP = (_SLOT_BITS, _SLOT_BITS, _KIND_BITS, _KIND_BITS, 1, 1)
+_TABLE = (_SLOT_BITS, _KIND_BITS, _SLOT_BITS, 1, 1)  # lead, kind, second, arrays only, sliced
 _BEHIND = (1 << _SLOT_BITS) - 1  # stands for the lead of scans, which come last
-_WITH_VALUE = np.array([layout.WITH_VALUE.get(kind, layout.VALUE) for kind in range(layout.SCAN + 1)], np.uint8)
-_BY_LOW = (layout.VALUE_LOWER, layout.VALUE_BETWEEN, layout.VALUE_PAIR, layout.LOWER, layout.BETWEEN, layout.PAIR)
+_WITH_VALUE = np.array([layout.WITH_VALUE.get(kind, layout.VALUE) for kind in range(layout.TEXT_POINT + 1)], np.uint8)
+_BY_LOW = (
+    layout.VALUE_POINT,
+    layout.VALUE_LOWER,
+    layout.VALUE_BETWEEN,
+    layout.VALUE_PAIR,
+    layout.LOWER,
+    layout.BETWEEN,
+    layout.PAIR,
+)
 
 
 class Tables(NamedTuple):
@@ -34,6 +43,7 @@ class Tables(NamedTuple):
     lead: Array  # -1 for scans
     kind: Array
     second: Array
+    array: Array
     sliced: Array
     of: Array
 
@@ -44,6 +54,9 @@ def assembled(placing: Placing) -> tuple[Segment, Array]:
     texts = placing.checks.strings.arrays()
     substrings = np.flatnonzero(columns.kind == layout.SUBSTRING)
     columns.key[substrings], columns.low[substrings] = rarest(columns.whole[substrings], *texts)
+    hashes = hash_strings(*texts[::-1])
+    points = np.flatnonzero(columns.order == layout.TEXT_POINT)
+    columns.low[points] = columns.high[points] = hashes[columns.low[points]]
     shared = np.zeros(placing.members, np.uint8)
     shared[placing.shared] = 1
     tables, unordered = _tables(columns, shared)
@@ -56,7 +69,7 @@ def assembled(placing: Placing) -> tuple[Segment, Array]:
     high = columns.high[order]
     segment = Segment(
         **_table_arrays(tables, len(placing.slots)),
-        **_bucket_arrays(tables, columns.key[order], columns.text[order], *texts),
+        **_bucket_arrays(tables, columns.key[order], columns.text[order], texts[0], hashes),
         **placing.checks.arrays(),
         entry_member=entry_member,
         entry_low=columns.low[order],
@@ -66,6 +79,7 @@ def assembled(placing: Placing) -> tuple[Segment, Array]:
         entry_check=entry_check,
         text_start=texts[0],
         text_data=texts[1],
+        text_key=hashes,
         member_shared=shared[added],
         entry_reach=reach(high),
     )
@@ -77,22 +91,23 @@ def assembled(placing: Placing) -> tuple[Segment, Array]:
 def _tables(columns: Columns, shared: Array) -> tuple[Tables, Array]:
     """The tables; and which entries need their range as a check, because too few share its pair of slots."""
     exact = (columns.checks == 0) & (shared[columns.member] == 0)
-    described = (columns.lead + 1, columns.second + 1, columns.order + 1, columns.kind, exact)
+    described = (columns.lead + 1, columns.second + 1, columns.order + 1, columns.kind, columns.array, exact)
     groups, group_of, counts = np.unique(_packed(_GROUP, *described), return_inverse=True, return_counts=True)
-    lead, second, order, kind, exact = _unpacked(_GROUP, groups)
-    _, pair = np.unique(_packed(_GROUP, lead, second, order, 0, 0), return_inverse=True)
+    lead, second, order, kind, array, exact = _unpacked(_GROUP, groups)
+    _, pair = np.unique(_packed(_GROUP, lead, second, order, 0, 0, 0), return_inverse=True)
     many = np.bincount(pair, counts)[pair] >= SMALLEST_GROUP
     ordered, unordered = (second > 0) & many, (second > 0) & ~many
     kind = np.where(ordered, _WITH_VALUE[order - 1], kind)
     sliced = exact & ~unordered & ~np.isin(kind, layout.NEVER_SLICED)
 
     led = np.where(lead > 0, lead, _BEHIND)
-    codes, table_of = np.unique(_packed(_TABLE, led, kind, second * ordered, sliced), return_inverse=True)
-    lead, kind, second, sliced = _unpacked(_TABLE, codes)
+    codes, table_of = np.unique(_packed(_TABLE, led, kind, second * ordered, array, sliced), return_inverse=True)
+    lead, kind, second, array, sliced = _unpacked(_TABLE, codes)
     tables = Tables(
         np.where(lead == _BEHIND, -1, lead - 1),
         kind.astype(np.uint8),
         (second - 1).astype(np.int32),
+        array.astype(np.uint8),
         sliced.astype(np.uint8),
         table_of[group_of],
     )
@@ -122,18 +137,19 @@ def _table_arrays(tables: Tables, slots: int) -> dict[str, Array]:
         "table_kind": tables.kind,
         "table_second": tables.second,
         "table_sliced": tables.sliced,
+        "table_array": tables.array,
         "scans": np.arange(len(led), len(tables.lead), dtype=np.int32),
     }
 
 
-def _bucket_arrays(tables: Tables, key: Array, text: Array, text_start: Array, text_data: Array) -> dict[str, Array]:
+def _bucket_arrays(tables: Tables, key: Array, text: Array, text_start: Array, hashes: Array) -> dict[str, Array]:
     """The buckets, from the keys and strings of the entries in their order, and what leads to them."""
     starts = _starts(np.bincount(tables.of, minlength=len(tables.kind)))
     value = np.where(text >= 0, text, key)
     buckets = _runs(value, starts)
     bucket_text, keys = text[buckets[:-1]], value[buckets[:-1]]
     named = bucket_text >= 0
-    keys[named] = hash_strings(text_data, text_start)[bucket_text[named]]
+    keys[named] = hashes[bucket_text[named]]
     table_buckets = np.searchsorted(buckets, starts)
     table_hash, hash_key, hash_bucket = _hashes(tables.kind, table_buckets, keys)
     lengths, table_lengths = _lengths(tables.kind, table_buckets, bucket_text, keys, text_start)
@@ -175,6 +191,8 @@ def _interval_checks(columns: Columns, unordered: Array, checks: Checks) -> list
     return [
         (checks.interval_check(second, low, MOST), checks.interval_check(second, LEAST, high))
         if order == layout.PAIR
+        else ()
+        if order == layout.TEXT_POINT  # it is checked already
         else (checks.interval_check(second, low, high),)
         for order, second, low, high in zip(*(column[unordered].tolist() for column in ranges), strict=True)
     ]

@@ -6,9 +6,9 @@ Also runs as plain Python (NUMBA_DISABLE_JIT=1).
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from tidings.index import layout
+from tidings.index.compiling import compiled, compiled_into_callers
 from tidings.index.layout import BATCH as B
 from tidings.index.layout import SCRATCH as M
 from tidings.index.layout import SEGMENT as S
@@ -21,7 +21,7 @@ FALSE, TRUE, UNDECIDED = 0, 1, 2
 # Strings
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled_into_callers
 def same_bytes(a, a_start, b, b_start, length):  # type: ignore[no-untyped-def]
     for i in range(length):
         if a[a_start + i] != b[b_start + i]:
@@ -29,7 +29,7 @@ def same_bytes(a, a_start, b, b_start, length):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def compare_bytes(a, a_start, a_length, b, b_start, b_length):  # type: ignore[no-untyped-def]
     """Negative, 0 or positive. The order of UTF-8 bytes is the order of code points."""
     for i in range(min(a_length, b_length)):
@@ -39,7 +39,7 @@ def compare_bytes(a, a_start, a_length, b, b_start, b_length):  # type: ignore[n
     return np.int64(a_length) - np.int64(b_length)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def contains_bytes(a, start, length, b, b_start, b_length):  # type: ignore[no-untyped-def]
     for at in range(length - b_length + 1):
         if same_bytes(a, start + at, b, b_start, b_length):
@@ -47,7 +47,7 @@ def contains_bytes(a, start, length, b, b_start, b_length):  # type: ignore[no-u
     return False
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def next_character(a, at, end):  # type: ignore[no-untyped-def]
     at += 1
     while at < end and (a[at] & 0xC0) == 0x80:
@@ -55,7 +55,7 @@ def next_character(a, at, end):  # type: ignore[no-untyped-def]
     return at
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def like_bytes(a, start, length, b, b_start, b_end):  # type: ignore[no-untyped-def]
     """The pattern of `reference.like_holds`, over UTF-8."""
     at, end, wanted, after_any, taken = start, start + length, b_start, -1, start
@@ -83,9 +83,11 @@ def like_bytes(a, start, length, b, b_start, b_end):  # type: ignore[no-untyped-
 # Checks
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def is_text(seg, batch, entry, literal):  # type: ignore[no-untyped-def]
-    """Whether a value is the string with the number `literal`."""
+    """Whether a value is the string with the number `literal`. Nearly all that are not have another hash."""
+    if int64s(seg, S.text_key)[literal] != int64s(batch, B.key)[entry]:
+        return False
     text_start = int64s(seg, S.text_start)
     start = text_start[literal]
     size = text_start[literal + 1] - start
@@ -94,7 +96,7 @@ def is_text(seg, batch, entry, literal):  # type: ignore[no-untyped-def]
     return same_bytes(uint8s(batch, B.data), int64s(batch, B.text)[entry], uint8s(seg, S.text_data), start, size)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def value_satisfies(seg, check, batch, entry):  # type: ignore[no-untyped-def]
     """Whether one value satisfies a check of the kinds that ask for any element."""
     operation, a, b = (
@@ -128,7 +130,7 @@ def value_satisfies(seg, check, batch, entry):  # type: ignore[no-untyped-def]
     return like_bytes(data, text, length, literals, start, start + size)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _in_list(seg, texts, a, b, batch, entry, key):  # type: ignore[no-untyped-def]
     lists = int64s(seg, S.lists)
     for i in range(a, b):
@@ -137,7 +139,7 @@ def _in_list(seg, texts, a, b, batch, entry, key):  # type: ignore[no-untyped-de
     return False
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _order(seg, batch, entry, literal):  # type: ignore[no-untyped-def]
     """Negative, 0 or positive, as a value stands before, at, or after a string."""
     text_start = int64s(seg, S.text_start)
@@ -147,7 +149,7 @@ def _order(seg, batch, entry, literal):  # type: ignore[no-untyped-def]
     return compare_bytes(uint8s(batch, B.data), text, length, uint8s(seg, S.text_data), start, size)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _text_within(seg, check, batch, entry):  # type: ignore[no-untyped-def]
     flags, low, high = uint8s(seg, S.check_flags)[check], int64s(seg, S.check_a)[check], int64s(seg, S.check_b)[check]
     if low >= 0:
@@ -161,7 +163,7 @@ def _text_within(seg, check, batch, entry):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _has(seg, batch, first, count, wanted, texts):  # type: ignore[no-untyped-def]
     """Whether an array holds one wanted value: a key, or the number of a string."""
     flags, key = uint8s(batch, B.flags), int64s(batch, B.key)
@@ -173,7 +175,7 @@ def _has(seg, batch, first, count, wanted, texts):  # type: ignore[no-untyped-de
     return False
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _any_satisfies(seg, check, batch, first, count):  # type: ignore[no-untyped-def]
     operation = uint8s(seg, S.check_operation)[check]
     if operation >= layout.HAS_ALL_KEYS:
@@ -191,7 +193,7 @@ def _any_satisfies(seg, check, batch, first, count):  # type: ignore[no-untyped-
     return False
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def check_truth(seg, check, batch, scratch, inexact):  # type: ignore[no-untyped-def]
     """TRUE, or FALSE for false and unknown alike, or UNDECIDED where only the reference can say.
 
@@ -208,7 +210,7 @@ def check_truth(seg, check, batch, scratch, inexact):  # type: ignore[no-untyped
     return memo[check] & 3
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _evaluated(seg, check, operation, batch, scratch, inexact):  # type: ignore[no-untyped-def]
     slot = int32s(seg, S.check_slot)[check]
     negated = (uint8s(seg, S.check_flags)[check] & _NEGATED) != 0

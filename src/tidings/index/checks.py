@@ -88,6 +88,14 @@ class Checks:
             case _:
                 return None
 
+    def point(self, term: Predicate | Not) -> tuple[int, int, int, int] | None:
+        """The same for what equals one value: its key; of a string its number, whose hash is made later."""
+        if not isinstance(term, Comparison) or term.operator is not Operator.EQUAL or too_long(term):
+            return None
+        key, text = self.key(term.literal)
+        order, key = (layout.POINT, key) if text < 0 else (layout.TEXT_POINT, text)
+        return order, self.slot(term, term.literal.type), key, key
+
     def check(self, term: Predicate | Not) -> int:
         flags = layout.NEGATED if isinstance(term, Not) else 0
         predicate = term.part if isinstance(term, Not) else term

@@ -16,9 +16,9 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from tidings.index.check_kernels import same_bytes
+from tidings.index.compiling import compiled
 from tidings.index.hashing import mixed
 from tidings.index.keys import SIGNIFICANT_DIGITS, SMALLEST_NORMAL, hash_bytes, number_key
 from tidings.index.layout import ARRAY, DIRTY, EMPTY, Array, Batch
@@ -298,7 +298,7 @@ def _is_long(value: Decimal) -> bool:
     return len("".join(map(str, value.as_tuple().digits)).strip("0")) > SIGNIFICANT_DIGITS
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _hash_texts(holds_text, slot, flags, text, length, data, key):  # type: ignore[no-untyped-def]
     for entry in range(len(slot)):
         if holds_text[slot[entry]] and not flags[entry] & EMPTY:
@@ -369,7 +369,7 @@ def _joined(feeds: list[Feed]) -> tuple[Array, list[int]]:
     return data, bases
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _fill(  # type: ignore[no-untyped-def]  # compiled
     first, last, free, number, base, starts, keys, texts, lengths, some_flags, slot, key, text, length, flags
 ):
@@ -388,7 +388,7 @@ def _fill(  # type: ignore[no-untyped-def]  # compiled
         free[row] = place
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def distinct(there, starts, usable, key, text, length, data):  # type: ignore[no-untyped-def]  # compiled
     """Of each array its distinct usable elements, in order, or one EMPTY entry."""
     rows, room = len(there), len(usable) + len(there)
@@ -430,7 +430,7 @@ def distinct(there, starts, usable, key, text, length, data):  # type: ignore[no
     return found_starts, found_key[:end], found_text[:end], found_length[:end], found_flags[:end]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _same(found_key, found_text, found_length, entry, key, text, length, element, data):  # type: ignore[no-untyped-def]
     if found_key[entry] != key[element]:
         return False

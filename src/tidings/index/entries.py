@@ -29,6 +29,7 @@ class Entry(NamedTuple):
     low: int = 0
     high: int = 0
     whole: int = -1  # SUBSTRING: the whole string
+    array: int = 0  # 1 where only an element of an array is meant
     checks: tuple[int, ...] = ()
 
 
@@ -45,6 +46,7 @@ class Columns(NamedTuple):
     low: Array
     high: Array
     whole: Array
+    array: Array
     checks: Array
     check: Array
 
@@ -60,6 +62,7 @@ _TYPES = {
     "low": np.int64,
     "high": np.int64,
     "whole": np.int32,
+    "array": np.uint8,
     "checks": np.int32,
     "check": np.int32,
 }

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from tidings.index.compiling import compiled, compiled_into_callers
 from tidings.index.layout import FILTER_BITS
 
 _MIX_1 = np.uint64(0xFF51AFD7ED558CCD)
@@ -12,7 +12,7 @@ _MIX_2 = np.uint64(0xC4CEB9FE1A85EC53)
 _33 = np.uint64(33)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled_into_callers
 def mixed(key):  # type: ignore[no-untyped-def]  # compiled: types come from the call
     """The key with every bit depending on every other; keys of numbers differ in their high bits only."""
     found = np.uint64(key)
@@ -21,7 +21,7 @@ def mixed(key):  # type: ignore[no-untyped-def]  # compiled: types come from the
     return found ^ (found >> _33)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def fill_hash(table_hash, table_buckets, bucket_key, hash_key, hash_bucket):  # type: ignore[no-untyped-def]
     for table in range(len(table_hash) - 1):
         start, size = table_hash[table], table_hash[table + 1] - table_hash[table]
@@ -38,7 +38,7 @@ def fill_hash(table_hash, table_buckets, bucket_key, hash_key, hash_bucket):  # 
             hash_bucket[place] = bucket
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def set_filter(bits, keys):  # type: ignore[no-untyped-def]
     for key in keys:
         bit = mixed(key) >> np.uint64(64 - FILTER_BITS)

@@ -20,6 +20,7 @@ TYPES = {
     "table_kind": np.uint8,
     "table_second": np.int32,
     "table_sliced": np.uint8,
+    "table_array": np.uint8,
     "table_hash": np.int64,
     "table_lengths": np.int32,
     "table_buckets": np.int64,
@@ -45,6 +46,7 @@ TYPES = {
     "lists": np.int64,
     "text_start": np.int64,
     "text_data": np.uint8,
+    "text_key": np.int64,
     "member_shared": np.uint8,
     "entry_reach": np.int64,
 }
@@ -109,12 +111,14 @@ def _check_starts(segment: Segment, slots: int) -> None:
     for name, other in (("hash_bucket", "hash_key"), ("entry_low", "entry_member"), ("entry_high", "entry_member")):
         _must(len(getattr(segment, name)) == len(getattr(segment, other)), f"{name} is as long as {other}")
     _must(len(segment.entry_text) == entries, "entry_text is as long as entry_member")
+    hashes = hash_strings(segment.text_data, segment.text_start)
+    _must(np.array_equal(segment.text_key, hashes), "text_key has the hash of each string")
     _must(np.array_equal(segment.entry_reach, layout.reach(segment.entry_high)), "entry_reach is that of entry_high")
 
 
 def _check_tables(segment: Segment, slots: int) -> None:
     kinds, second, tables = segment.table_kind, segment.table_second, len(segment.table_kind)
-    for name in ("table_second", "table_sliced", "table_filter"):
+    for name in ("table_second", "table_sliced", "table_array", "table_filter"):
         _must(len(getattr(segment, name)) == tables, f"{name} has one for each of {tables} tables")
     _must((kinds <= layout.SCAN).all(), "each table is of a kind that there is")
     scans = np.arange(tables - len(segment.scans), tables)
@@ -127,9 +131,10 @@ def _check_tables(segment: Segment, slots: int) -> None:
     _must((second < slots).all(), "a second slot is one of the slots")
     leads = np.repeat(np.arange(slots), np.diff(segment.slot_tables))
     _must((second[: len(leads)] != leads).all(), "a second slot is another one than that which leads")
-    described = list(zip(leads.tolist(), kinds.tolist(), second.tolist(), segment.table_sliced.tolist(), strict=False))
-    _must(len(set(described)) == len(described), "a slot leads one table of each kind, second slot, sliced or not")
-    _must((segment.table_sliced <= 1).all(), "a table is sliced or not")
+    columns = (leads, kinds, second, segment.table_array, segment.table_sliced)
+    described = list(zip(*(column.tolist() for column in columns), strict=False))
+    _must(len(set(described)) == len(described), "a slot leads one table of each kind, second slot, and further mark")
+    _must((segment.table_sliced <= 1).all() and (segment.table_array <= 1).all(), "a table is sliced or not, and so on")
     _must(not np.isin(kinds[segment.table_sliced == 1], layout.NEVER_SLICED).any(), "some kinds are never sliced")
 
 
@@ -229,6 +234,8 @@ def _check_order(segment: Segment, table: int) -> None:
         _must((segment.entry_low[entries] == layout.LEAST).all(), f"table {table} has no lower bounds")
     if kind in (layout.LOWER, layout.VALUE_LOWER):
         _must((segment.entry_high[entries] == layout.MOST).all(), f"table {table} has no upper bounds")
+    if kind == layout.VALUE_POINT:
+        _must(np.array_equal(segment.entry_low[entries], segment.entry_high[entries]), f"table {table} has points only")
     if segment.table_sliced[table]:
         members = segment.entry_member[entries]
         _must((np.diff(members) == 1).all(), f"the subscriptions of sliced table {table} are consecutive")

@@ -9,10 +9,10 @@ shows as an error and not as a wrong answer.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from tidings.index import layout
 from tidings.index.check_kernels import FALSE, UNDECIDED, check_truth, is_text, same_bytes
+from tidings.index.compiling import compiled, compiled_into_callers
 from tidings.index.hashing import mixed
 from tidings.index.keys import HASH_START, hash_end, hash_step
 from tidings.index.layout import BATCH as B
@@ -21,11 +21,12 @@ from tidings.index.layout import SCRATCH as M
 from tidings.index.layout import SEGMENT as S
 from tidings.index.views import int32s, int64s, uint8s, uint64s
 
-_VALUE, _VALUE_UPPER, _VALUE_LOWER = layout.VALUE, layout.VALUE_UPPER, layout.VALUE_LOWER
+_VALUE, _VALUE_POINT = layout.VALUE, layout.VALUE_POINT
+_VALUE_UPPER, _VALUE_LOWER = layout.VALUE_UPPER, layout.VALUE_LOWER
 _VALUE_BETWEEN, _VALUE_PAIR = layout.VALUE_BETWEEN, layout.VALUE_PAIR
 _UPPER, _LOWER, _BETWEEN, _PAIR = layout.UPPER, layout.LOWER, layout.BETWEEN, layout.PAIR
 _SUFFIX, _SUBSTRING = layout.SUFFIX, layout.SUBSTRING
-_EMPTY = layout.EMPTY
+_EMPTY, _ARRAY = layout.EMPTY, layout.ARRAY
 _BLOCK_1, _BLOCK_2, _BLOCK_3 = layout.BLOCK, layout.BLOCK**2, layout.BLOCK**3
 _FILTER_SHIFT = np.uint64(64 - layout.FILTER_BITS)
 _ONE, _SIX, _LOW_SIX = np.uint64(1), np.uint64(6), np.uint64(63)
@@ -36,7 +37,7 @@ REJECTED = np.iinfo(np.int64).min
 # Finding
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def next_bucket(seg, table, key, place):  # type: ignore[no-untyped-def]
     """The next place at or after `place` in the hash of a table that has the key, or -1."""
     table_hash, hash_key, hash_bucket = int64s(seg, S.table_hash), int64s(seg, S.hash_key), int32s(seg, S.hash_bucket)
@@ -50,13 +51,13 @@ def next_bucket(seg, table, key, place):  # type: ignore[no-untyped-def]
     return -1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def after(seg, table, place):  # type: ignore[no-untyped-def]
     table_hash = int64s(seg, S.table_hash)
     return place + 1 if place + 1 < table_hash[table + 1] else table_hash[table]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def bucket_of_value(seg, table, batch, entry):  # type: ignore[no-untyped-def]
     """The bucket of a value; of a string, only if its bytes are the bucket's too. -1 if nobody asks for it."""
     key = int64s(batch, B.key)[entry]
@@ -70,7 +71,7 @@ def bucket_of_value(seg, table, batch, entry):  # type: ignore[no-untyped-def]
     return np.int64(-1)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def bucket_of_part(seg, table, key, data, text, length, backwards):  # type: ignore[no-untyped-def]
     """The bucket of a prefix, or, read backwards from `text`, of a suffix."""
     place = next_bucket(seg, table, key, -1)
@@ -82,7 +83,7 @@ def bucket_of_part(seg, table, key, data, text, length, backwards):  # type: ign
     return np.int64(-1)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _is_part(seg, literal, data, text, length, backwards):  # type: ignore[no-untyped-def]
     text_start, text_data = int64s(seg, S.text_start), uint8s(seg, S.text_data)
     start = text_start[literal]
@@ -96,7 +97,7 @@ def _is_part(seg, literal, data, text, length, backwards):  # type: ignore[no-un
     return True
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled_into_callers
 def first_at_least(values, start, end, wanted):  # type: ignore[no-untyped-def]
     while start < end:
         middle = (start + end) // 2
@@ -107,7 +108,7 @@ def first_at_least(values, start, end, wanted):  # type: ignore[no-untyped-def]
     return start
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def emit_slice(seg, found, start, end):  # type: ignore[no-untyped-def]
     """Entries of a sliced table, whose subscriptions have consecutive numbers."""
     if end <= start:
@@ -122,7 +123,7 @@ def emit_slice(seg, found, start, end):  # type: ignore[no-untyped-def]
     used[_SLICES] += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def emit_hit(scratch, found, member, undecided):  # type: ignore[no-untyped-def]
     stamp, serial = int64s(scratch, M.stamp), int64s(scratch, M.serial)[0]
     if stamp[member] == serial:
@@ -138,7 +139,7 @@ def emit_hit(scratch, found, member, undecided):  # type: ignore[no-untyped-def]
         used[_UNDECIDED] += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def try_entry(seg, batch, scratch, found, entry, inexact):  # type: ignore[no-untyped-def]
     """Emits the subscription of an entry if its checks hold."""
     int64s(found, F.used)[_CANDIDATES] += 1
@@ -153,7 +154,7 @@ def try_entry(seg, batch, scratch, found, entry, inexact):  # type: ignore[no-un
     emit_hit(scratch, found, int32s(seg, S.entry_member)[entry], undecided)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def take_entries(seg, table, start, end, batch, scratch, found, inexact, once):  # type: ignore[no-untyped-def]
     """Entries from start to end: as one slice where the table is sliced and they are met only once."""
     if uint8s(seg, S.table_sliced)[table] and once and not inexact:
@@ -163,7 +164,7 @@ def take_entries(seg, table, start, end, batch, scratch, found, inexact, once): 
         try_entry(seg, batch, scratch, found, entry, inexact)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def next_reaching(seg, entry, end, low):  # type: ignore[no-untyped-def]
     """The next entry whose upper bound is not below `low`, or `end`; what ends too early is passed in large steps."""
     entry_high, entry_reach = int64s(seg, S.entry_high), int64s(seg, S.entry_reach)
@@ -186,7 +187,7 @@ def next_reaching(seg, entry, end, low):  # type: ignore[no-untyped-def]
     return end
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def take_reaching(seg, table, start, end, low, batch, scratch, found, inexact, once):  # type: ignore[no-untyped-def]
     """Of entries ordered by their lower bound those whose upper bound is not below `low`: they stand in few runs."""
     entry_high = int64s(seg, S.entry_high)
@@ -201,7 +202,7 @@ def take_reaching(seg, table, start, end, low, batch, scratch, found, inexact, o
         start = run
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def take_ordered(  # type: ignore[no-untyped-def]
     seg, table, kind, start, end, low, high, batch, scratch, found, inexact, once
 ):
@@ -211,22 +212,24 @@ def take_ordered(  # type: ignore[no-untyped-def]
         take_entries(seg, table, start, end, batch, scratch, found, inexact, True)
         return
     end = first_at_least(int64s(seg, S.entry_low), start, end, high + 1)
-    if kind == _LOWER or kind == _VALUE_LOWER:
+    if kind == _VALUE_POINT:
+        start = first_at_least(int64s(seg, S.entry_low), start, end, low)
+    if kind == _LOWER or kind == _VALUE_LOWER or kind == _VALUE_POINT:
         take_entries(seg, table, start, end, batch, scratch, found, inexact, True)
     else:
         take_reaching(seg, table, start, end, low, batch, scratch, found, inexact, once)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def take_by_bound(seg, table, kind, slot, start, end, batch, scratch, found, inexact):  # type: ignore[no-untyped-def]
-    """Entries whose bounds the values of `slot` satisfy: each value by itself for BETWEEN, else their extremes."""
+    """Entries whose bounds the values of `slot` satisfy: each value for POINT and BETWEEN, else their extremes."""
     if int64s(scratch, M.seen)[slot] != int64s(scratch, M.serial)[0]:
         return
     first, count, keys = int64s(scratch, M.first)[slot], int32s(scratch, M.counts)[slot], int64s(batch, B.key)
     if uint8s(batch, B.flags)[first] & _EMPTY:
         return
     widened = 1 if inexact else 0  # a number between two float64s may lie on either side of the nearest
-    if kind == _BETWEEN or kind == _VALUE_BETWEEN:
+    if kind == _BETWEEN or kind == _VALUE_BETWEEN or kind == _VALUE_POINT:
         for entry in range(first, first + count):
             low, high = keys[entry] - widened, keys[entry] + widened
             take_ordered(seg, table, kind, start, end, low, high, batch, scratch, found, inexact, count == 1)
@@ -238,7 +241,7 @@ def take_by_bound(seg, table, kind, slot, start, end, batch, scratch, found, ine
     take_ordered(seg, table, kind, start, end, least, most, batch, scratch, found, inexact, True)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def take_prefixes(seg, table, backwards, batch, entry, scratch, found, inexact, once):  # type: ignore[no-untyped-def]
     """Walks the path of a value in its string tree: every length of prefix (or suffix) that someone asks for."""
     data, length = uint8s(batch, B.data), np.int64(int32s(batch, B.length)[entry])
@@ -261,7 +264,7 @@ def take_prefixes(seg, table, backwards, batch, entry, scratch, found, inexact, 
             take_entries(seg, table, start, end, batch, scratch, found, inexact, once)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def take_substrings(seg, table, batch, entry, scratch, found, inexact):  # type: ignore[no-untyped-def]
     """Every gram of a value; the filter answers for most of them that nobody asks for it."""
     data, length = uint8s(batch, B.data), np.int64(int32s(batch, B.length)[entry])
@@ -278,7 +281,7 @@ def take_substrings(seg, table, batch, entry, scratch, found, inexact):  # type:
                 take_gram(seg, table, key, at, batch, entry, scratch, found, inexact)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def take_gram(seg, table, key, at, batch, entry, scratch, found, inexact):  # type: ignore[no-untyped-def]
     """The entries of one gram, which stands at `at` in a value: those whose whole string stands around it."""
     place = next_bucket(seg, table, key, -1)
@@ -300,11 +303,13 @@ def take_gram(seg, table, key, at, batch, entry, scratch, found, inexact):  # ty
             try_entry(seg, batch, scratch, found, candidate, inexact)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def take_table(seg, table, batch, entry, slot, scratch, found, inexact):  # type: ignore[no-untyped-def]
     """What one table has for one value of the slot that leads it."""
     kind, bucket_entries = uint8s(seg, S.table_kind)[table], int64s(seg, S.bucket_entries)
     if kind <= _VALUE_PAIR:
+        if uint8s(seg, S.table_array)[table] and not uint8s(batch, B.flags)[entry] & _ARRAY:
+            return
         bucket = bucket_of_value(seg, table, batch, entry)
         if bucket < 0:
             return
@@ -326,7 +331,7 @@ def take_table(seg, table, batch, entry, slot, scratch, found, inexact):  # type
         take_prefixes(seg, table, kind == _SUFFIX, batch, entry, scratch, found, inexact, once)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def note_slots(batch, scratch, row):  # type: ignore[no-untyped-def]
     """Writes down which slots of the segment the row fills, and where."""
     starts, slot_of, local = int64s(batch, B.starts), int32s(batch, B.slot), int32s(scratch, M.local)
@@ -344,7 +349,7 @@ def note_slots(batch, scratch, row):  # type: ignore[no-untyped-def]
             counts[slot] += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def match_row(seg, batch, scratch, found, row):  # type: ignore[no-untyped-def]
     starts, slot_of, local = int64s(batch, B.starts), int32s(batch, B.slot), int32s(scratch, M.local)
     flags, slot_tables, scans = uint8s(batch, B.flags), int32s(seg, S.slot_tables), int32s(seg, S.scans)
@@ -362,7 +367,7 @@ def match_row(seg, batch, scratch, found, row):  # type: ignore[no-untyped-def]
             try_entry(seg, batch, scratch, found, candidate, inexact)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def match_rows(seg, batch, scratch, found, row, rows):  # type: ignore[no-untyped-def]
     """Matches rows from `row` on. Returns the row that did not fit any more, or `rows`."""
     used, slices_end, hits_end = int64s(found, F.used), int64s(found, F.slices_end), int64s(found, F.hits_end)
@@ -380,7 +385,7 @@ def match_rows(seg, batch, scratch, found, row, rows):  # type: ignore[no-untype
 # Writing
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def count_rows(found, alive, counts):  # type: ignore[no-untyped-def]
     """Adds to counts[r] how many answers row r has. `alive` is empty where nothing was removed."""
     slices, slices_end = int64s(found, F.slices), int64s(found, F.slices_end)
@@ -403,7 +408,7 @@ def count_rows(found, alive, counts):  # type: ignore[no-untyped-def]
             hit_at += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def fill_numbers(found, alive, base, places, answers):  # type: ignore[no-untyped-def]
     """Writes base + the number of each answer, those of row r from places[r] on, and moves the places on."""
     slices, slices_end = int64s(found, F.slices), int64s(found, F.slices_end)
@@ -433,7 +438,7 @@ def fill_numbers(found, alive, base, places, answers):  # type: ignore[no-untype
         places[row] = at
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def fill_ids(found, alive, ids, places, answers):  # type: ignore[no-untyped-def]
     """The same with the identifiers themselves, where they are integers: those of a slice stand side by side."""
     slices, slices_end = int64s(found, F.slices), int64s(found, F.slices_end)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from struct import Struct
 
 import numpy as np
-from numba import njit
+
+from tidings.index.compiling import compiled, compiled_into_callers
 
 SIGNIFICANT_DIGITS = 15  # decimal digits that every float64 tells apart
 EXACT_INTEGERS = 2**53  # integers up to this one are float64s
@@ -37,12 +38,12 @@ def number_key(value: float) -> int:
 HASH_START = np.uint64(0xCBF29CE484222325)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled_into_callers
 def hash_step(found, byte):  # type: ignore[no-untyped-def]  # compiled: types come from the call
     return (found ^ np.uint64(byte)) * _PRIME
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled_into_callers
 def hash_end(found):  # type: ignore[no-untyped-def]  # compiled: types come from the call
     found ^= found >> np.uint64(33)
     found *= _MIX
@@ -50,7 +51,7 @@ def hash_end(found):  # type: ignore[no-untyped-def]  # compiled: types come fro
     return np.int64(found)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def hash_bytes(data, start, end):  # type: ignore[no-untyped-def]  # compiled: types come from the call
     found = HASH_START
     for position in range(start, end):
@@ -58,7 +59,7 @@ def hash_bytes(data, start, end):  # type: ignore[no-untyped-def]  # compiled: t
     return hash_end(found)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def hash_strings(data, offsets):  # type: ignore[no-untyped-def]  # compiled: types come from the call
     """The keys of the strings data[offsets[i]:offsets[i + 1]]."""
     keys = np.empty(len(offsets) - 1, np.int64)

@@ -4,7 +4,7 @@ A segment holds *tables*. A table is led by one slot, and leads from a value in 
 each conjunction that is found there:
 
     VALUE            the value equals a literal: hash of the literal -> bucket of entries
-    VALUE_UPPER ...  the same, and the entries of a bucket are ordered by a bound on a second slot
+    VALUE_POINT ...  the same, and the entries of a bucket are ordered by the key, or a bound, in a second slot
     UPPER, LOWER     value <= bound, value >= bound: entries ordered by bound, so that the answer is one slice
     BETWEEN          low <= value <= high, for one element; PAIR: some element <= high, some (other) element >= low
     PREFIX, SUFFIX   hash of the first (last) n bytes, for each n that occurs -> bucket
@@ -28,12 +28,21 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 
-VALUE, VALUE_UPPER, VALUE_LOWER, VALUE_BETWEEN, VALUE_PAIR = 0, 1, 2, 3, 4
-UPPER, LOWER, BETWEEN, PAIR = 5, 6, 7, 8
-PREFIX, SUFFIX, SUBSTRING, SCAN = 9, 10, 11, 12
-HASHED = (VALUE, VALUE_UPPER, VALUE_LOWER, VALUE_BETWEEN, VALUE_PAIR, PREFIX, SUFFIX, SUBSTRING)
-# The ordered kind of a table by that of its values alone.
-WITH_VALUE = {UPPER: VALUE_UPPER, LOWER: VALUE_LOWER, BETWEEN: VALUE_BETWEEN, PAIR: VALUE_PAIR}
+VALUE, VALUE_POINT, VALUE_UPPER, VALUE_LOWER, VALUE_BETWEEN, VALUE_PAIR = 0, 1, 2, 3, 4, 5
+UPPER, LOWER, BETWEEN, PAIR = 6, 7, 8, 9
+PREFIX, SUFFIX, SUBSTRING, SCAN = 10, 11, 12, 13
+# Orders that are no tables by themselves: equal to a key; equal to a string, by its hash, and checked besides.
+POINT, TEXT_POINT = 14, 15
+HASHED = (VALUE, VALUE_POINT, VALUE_UPPER, VALUE_LOWER, VALUE_BETWEEN, VALUE_PAIR, PREFIX, SUFFIX, SUBSTRING)
+# The kind of a table of values whose buckets are ordered in this way.
+WITH_VALUE = {
+    POINT: VALUE_POINT,
+    TEXT_POINT: VALUE_POINT,
+    UPPER: VALUE_UPPER,
+    LOWER: VALUE_LOWER,
+    BETWEEN: VALUE_BETWEEN,
+    PAIR: VALUE_PAIR,
+}
 
 NEVER_SLICED = (SUBSTRING, SCAN)
 BY_HIGH = (VALUE_UPPER, UPPER)  # ordered by their upper bound; the others by the lower one
@@ -62,6 +71,7 @@ class Segment(NamedTuple):
     table_kind: Array  # uint8
     table_second: Array  # int32: the slot of the bounds, or -1
     table_sliced: Array  # uint8
+    table_array: Array  # uint8: 1 where only elements of arrays lead to it, as has_any asks
     table_hash: Array  # int64[tables + 1]: the table's part of hash_*, whose length is a power of two
     table_lengths: Array  # int32[tables + 1]: its part of `lengths`
     table_buckets: Array  # int64[tables + 1]: its part of the buckets; a table without hash has one
@@ -94,6 +104,7 @@ class Segment(NamedTuple):
     # Strings of literals
     text_start: Array  # int64[strings + 1]
     text_data: Array  # uint8
+    text_key: Array  # int64[strings]: their hashes
 
     member_shared: Array  # uint8: the subscription has several conjunctions, or one that is found in several places
     entry_reach: Array  # int64: the largest upper bounds of blocks of entries, see `reach`

@@ -28,6 +28,7 @@ from tidings.planning.statistics import EventStatistics
 _NONE_REMOVED = np.zeros(0, np.uint8)
 _KIND_NAMES = {
     layout.VALUE: "value",
+    layout.VALUE_POINT: "value",
     layout.VALUE_UPPER: "value",
     layout.VALUE_LOWER: "value",
     layout.VALUE_BETWEEN: "value",
@@ -40,7 +41,7 @@ _KIND_NAMES = {
     layout.SUFFIX: "suffix",
     layout.SUBSTRING: "substring",
 }
-_ORDERS = {with_value: _KIND_NAMES[kind] for kind, with_value in layout.WITH_VALUE.items()}
+_ORDERS = {with_value: _KIND_NAMES.get(kind, "value") for kind, with_value in layout.WITH_VALUE.items()}
 
 
 @dataclass(slots=True, eq=False)

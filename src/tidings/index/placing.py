@@ -7,7 +7,9 @@ plain comparisons, which are nearly all, are placed many at a time, by `recipes`
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 from tidings.index import layout
 from tidings.index.checks import Checks
@@ -37,6 +39,7 @@ from tidings.planning.simplify import empty, simplified
 from tidings.planning.statistics import EventStatistics
 
 Terms = Sequence[Predicate | Not]
+_POINTS = (layout.POINT, layout.TEXT_POINT)
 
 
 class Placing:
@@ -48,6 +51,7 @@ class Placing:
         self.checks = Checks(slots)
         self.members = 0
         self.shared: list[int] = []  # the subscriptions that have several entries
+        self._under: Counter[Any] = Counter()  # subscriptions that are found by an element
         self._entries = Entries()
         self._recipes = Recipes(self.checks, statistics)
 
@@ -90,9 +94,11 @@ class Placing:
             case In(_, literals):
                 return self._by_values(member, predicate, literals, residual)
             case HasAll(_, literals) | HasAny(_, literals):
-                wanted = literals[:1] if isinstance(predicate, HasAll) else literals
-                others = [term for term in residual if term is not predicate]
-                return self._by_values(member, predicate, wanted, [predicate, *others])  # an array is asked for
+                wanted = [self._rarest(predicate, literals)] if isinstance(predicate, HasAll) else literals
+                several = len(literals) > 1 and isinstance(predicate, HasAll)
+                residual = [term for term in terms if several or term is not predicate]
+                found = self._by_values(member, predicate, wanted, residual)
+                return [entry._replace(array=1) for entry in found]
             case Like(_, pattern):
                 return [self._by_pattern(member, predicate, pattern, residual)]
             case _:
@@ -116,6 +122,14 @@ class Placing:
         entry = self._entry(member, layout.VALUE, lead, residual, key, text)
         return [entry, *(entry._replace(key=key, text=text) for key, text in others)]
 
+    def _rarest(self, predicate: HasAll, literals: Sequence[Literal]) -> Literal:
+        """The element under which the fewest are found by the fewest events, as far as either is known by now."""
+        known = self.statistics.of(predicate.attribute)
+        path, under = predicate.attribute.path, self._under
+        found = min(literals, key=lambda literal: known.equal(literal) * (1 + under[path, literal.value]))
+        under[path, found.value] += 1
+        return found
+
     def _by_range(self, member: int, predicate: Predicate, residual: Terms) -> Entry:
         if self.checks.interval(predicate) is None:  # strings: verified, not looked up
             return self._entry(member, layout.SCAN, -1, [predicate, *residual])
@@ -137,21 +151,23 @@ class Placing:
     def _entry(
         self, member: int, kind: int, lead: int, residual: Terms, key: int = 0, text: int = -1, whole: int = -1
     ) -> Entry:
-        """An entry; under a value the first range among the other terms may order it within its bucket."""
+        """An entry; under a value another value, or a range, among the other terms may order it within its bucket."""
         second = order = -1
         low = high = 0
         checks = []
-        for term in residual:
-            interval = self.checks.interval(term) if kind == layout.VALUE else None
-            if interval is None or interval[1] == lead:
+        for term in sorted(residual, key=_is_range) if kind == layout.VALUE and lead >= 0 else residual:
+            interval = self.checks.interval(term) or self.checks.point(term) if kind == layout.VALUE else None
+            if interval is None or interval[1] == lead or (lead < 0 and interval[0] in _POINTS):
                 checks.append(self.checks.check(term))
             elif second < 0:
                 order, second, low, high = interval
+                if order == layout.TEXT_POINT:
+                    checks.append(self.checks.check(term))  # a hash is not the string yet
             elif interval[1] == second and {order, interval[0]} == {layout.UPPER, layout.LOWER}:
                 order, low, high = layout.PAIR, max(low, interval[2]), min(high, interval[3])
             else:
                 checks.append(self.checks.check(term))
-        return Entry(member, kind, lead, key, text, second, order, low, high, whole, tuple(checks))
+        return Entry(member, kind, lead, key, text, second, order, low, high, whole, 0, tuple(checks))
 
 
 def _conjunctions(expression: Expression) -> list[Terms]:
@@ -162,6 +178,10 @@ def _conjunctions(expression: Expression) -> list[Terms]:
     if len(paths) == len(parts) and all(map(_is_simple, predicates)):
         return [parts]  # type: ignore[list-item]  # each has an attribute of its own: a predicate, or the NOT of one
     return [conjunction.terms for conjunction in simplified(expression)]
+
+
+def _is_range(term: Predicate | Not) -> bool:
+    return not (type(term) is Comparison and term.operator is Operator.EQUAL)
 
 
 def _is_simple(predicate: Expression) -> bool:

@@ -72,6 +72,8 @@ class Recipe:
         if self.low >= 0 or self.high >= 0:
             found["low"] = columns[self.low].low if self.low >= 0 else LEAST
             found["high"] = columns[self.high].high if self.high >= 0 else MOST
+        if self.place.get("order") == layout.TEXT_POINT:
+            found["low"] = checks.strings.number_all(columns[self.low].texts or ())  # their hashes are made later
         if self.rest:
             checked = [columns[number].checks(self.slots[number], checks) for number in self.rest]
             found |= {"checks": len(checked), "check": np.array(checked, np.int32).T.ravel()}
@@ -182,13 +184,25 @@ class Recipes:
         slots = [self._checks.slot(part, kind) for part, kind in zip(parts, types, strict=True)]
         access = access_of(Conjunction(tuple(parts)), self._statistics)
         lead = next(number for number, part in enumerate(parts) if part is access.predicate)
-        return _recipe(lead, orders, slots)
+        return _recipe(lead, orders, slots, [kind is AttributeType.STRING for kind in types])
 
 
-def _recipe(lead: int, orders: list[int], slots: list[int]) -> Recipe:
+def _recipe_of_two_values(value: int, equal: int, orders: list[int], slots: list[int], texts: list[bool]) -> Recipe:
+    """Looked up by one value, and by the other among those of the first."""
+    rest = [number for number in range(len(orders)) if number != value and (number != equal or texts[equal])]
+    order = layout.TEXT_POINT if texts[equal] else layout.POINT
+    place = {"kind": layout.VALUE, "lead": slots[value], "second": slots[equal], "order": order}
+    return Recipe(value, equal, equal, rest, slots, place)
+
+
+def _recipe(lead: int, orders: list[int], slots: list[int], texts: list[bool]) -> Recipe:
     """The recipe for parts of these kinds in these slots, found by `lead`."""
     value = lead if orders[lead] == layout.VALUE else -1
-    ranges = [number for number, order in enumerate(orders) if order and slots[number] != slots[lead]]
+    others = [number for number in range(len(orders)) if slots[number] != slots[lead]]
+    equal = next((number for number in others if orders[number] == layout.VALUE), -1) if value >= 0 else -1
+    if equal >= 0:
+        return _recipe_of_two_values(value, equal, orders, slots, texts)
+    ranges = [number for number in others if orders[number]]
     first = lead if value < 0 else (ranges or [-1])[0]
     if first < 0:
         rest = [number for number in range(len(orders)) if number != value]

@@ -13,10 +13,11 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numba import carray, njit, types  # type: ignore[attr-defined]  # it does export carray
+from numba import carray, types  # type: ignore[attr-defined]  # it does export carray
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
+from tidings.index.compiling import compiled
 from tidings.index.layout import Array
 
 
@@ -26,7 +27,7 @@ def directory(arrays: Iterable[Array]) -> Array:
     return np.array(found, np.int64)
 
 
-@njit(cache=True)
+@compiled
 def batch_directory(starts, slot, key, text, length, flags, data, inexact):  # type: ignore[no-untyped-def]
     """The same for the arrays of a batch, compiled: of one event, it takes longer than matching does."""
     return np.array(
