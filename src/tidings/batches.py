@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tidings.errors import EventError
-from tidings.index.answers import Answers, chosen
+from tidings.index.answers import Answers
 from tidings.model.event import Event, Identifier, rows_of_arrow
 from tidings.model.result import EventProblem
 
@@ -82,10 +82,11 @@ def read_batch(events: Any, report: Report) -> EventBatch:
 
 def _plain_ids(table: pyarrow.Table) -> pyarrow.Array | None:
     """The identifiers of a table's rows, if they are all there and of one kind; None if they must be looked at."""
+    import numpy as np
     import pyarrow as pa
 
     if "id" not in table.column_names:
-        return pa.array(range(table.num_rows), pa.int64())
+        return pa.array(np.arange(table.num_rows))
     if table.column_names.count("id") > 1:
         return None
     column = table.column("id")
@@ -123,8 +124,13 @@ def pair_table(batch: EventBatch, answers: Answers) -> pyarrow.Table:
     import pyarrow as pa
 
     offsets, subscriptions = answers.arrow()
-    rows = np.repeat(np.arange(len(batch), dtype=np.int32), np.diff(offsets))
-    return pa.table({"event": chosen(_event_ids(batch), rows), "subscription": subscriptions})
+    ids, counts = _event_ids(batch), np.diff(offsets)
+    if pa.types.is_integer(ids.type):
+        events = pa.array(np.repeat(ids.to_numpy(), counts))
+    else:
+        rows = np.repeat(np.arange(len(batch), dtype=np.int32), counts)
+        events = pa.DictionaryArray.from_arrays(pa.array(rows), ids)
+    return pa.table({"event": events, "subscription": subscriptions})
 
 
 def list_table(batch: EventBatch, answers: Answers) -> pyarrow.Table:

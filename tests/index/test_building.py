@@ -59,7 +59,9 @@ def described(made: Built) -> list[str]:
         segment.bucket_entries[segment.table_buckets], np.arange(len(segment.entry_member)), "right"
     )
     buckets = np.searchsorted(segment.bucket_entries, np.arange(len(segment.entry_member)), "right") - 1
-    keys = dict(zip(segment.hash_bucket.tolist(), segment.hash_key.tolist(), strict=True))
+    places = layout.hash_columns(segment.hash_places)
+    keys = dict(zip(places.bucket.tolist(), places.key.tolist(), strict=True))
+    texts = dict(zip(places.bucket.tolist(), places.text.tolist(), strict=True))
     leads = np.searchsorted(segment.slot_tables, np.arange(len(segment.table_kind)), "right") - 1
     found = []
     for entry, (table, bucket) in enumerate(zip((tables - 1).tolist(), buckets.tolist(), strict=True)):
@@ -71,7 +73,7 @@ def described(made: Built) -> list[str]:
             slots[segment.table_second[table]] if segment.table_second[table] >= 0 else None,
             int(segment.table_sliced[table]),
             keys.get(bucket),
-            text_of(segment, segment.bucket_text[bucket]),
+            text_of(segment, texts.get(bucket, -1)),
             (int(segment.entry_low[entry]), int(segment.entry_high[entry])),
             text_of(segment, segment.entry_text[entry]),
             sorted(check_of(segment, check, slots) for check in segment.entry_check[checks[0] : checks[1]]),
@@ -241,6 +243,10 @@ def _swapped(array: Array) -> Array:
     return made
 
 
+def _in_hash(change: Callable[[layout.HashColumns], layout.HashColumns]) -> Callable[[Array], Array]:
+    return lambda array: layout.hash_places(change(layout.hash_columns(array)))
+
+
 FAULTS: dict[str, tuple[str, Callable[[Array], Array]]] = {
     "entry_low cannot be written": ("entry_low", np.copy),
     "entry_member is int32": ("entry_member", lambda array: array.astype(np.int64)),
@@ -250,8 +256,15 @@ FAULTS: dict[str, tuple[str, Callable[[Array], Array]]] = {
     "no part of bucket_entries is empty": ("bucket_entries", lambda array: array[[0, 0, *range(2, len(array))]]),
     "entry_reach is that of entry_high": ("entry_reach", lambda array: array - 1),
     "a table is sliced or not": ("table_sliced", lambda array: array + np.uint8(2)),
-    "has each of its buckets once": ("hash_bucket", lambda array: array - (array == array.max())),
-    "is free on no way to a bucket": ("hash_key", lambda array: array[::-1].copy()),
+    "has each of its buckets once": (
+        "hash_places",
+        _in_hash(lambda all: all._replace(bucket=all.bucket - (all.bucket == all.bucket.max()))),
+    ),
+    "have the entries of their buckets": (
+        "hash_places",
+        _in_hash(lambda all: all._replace(end=all.end + (all.end > 0))),
+    ),
+    "is free on no way to a bucket": ("hash_places", _in_hash(lambda all: all._replace(key=all.key[::-1]))),
     "passes the filter": ("filters", np.zeros_like),
     "lengths of table": ("lengths", lambda array: array + np.int32(1)),
     "are ordered by their bound": ("entry_high", lambda array: array[::-1].copy()),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -114,12 +114,3 @@ def ids_of_row(ids: IdColumn, finder: Finder) -> list[Identifier]:
     if isinstance(ids.values, np.ndarray):
         return ids.values[numbers].tolist()  # type: ignore[no-any-return]
     return [ids[number] for number in numbers.tolist()]
-
-
-def chosen(ids: Any, numbers: Array) -> Any:
-    """Those of an Arrow array of identifiers that have these numbers."""
-    import pyarrow as pa
-
-    if pa.types.is_string(ids.type):
-        return pa.DictionaryArray.from_arrays(pa.array(numbers), ids)
-    return ids.take(pa.array(numbers))

@@ -151,7 +151,7 @@ def _bucket_arrays(tables: Tables, key: Array, text: Array, text_start: Array, h
     named = bucket_text >= 0
     keys[named] = hashes[bucket_text[named]]
     table_buckets = np.searchsorted(buckets, starts)
-    table_hash, hash_key, hash_bucket = _hashes(tables.kind, table_buckets, keys)
+    table_hash, hash_places = _hashes(tables.kind, table_buckets, keys, bucket_text, buckets)
     lengths, table_lengths = _lengths(tables.kind, table_buckets, bucket_text, keys, text_start)
     filters, table_filter = _filters(tables.kind, table_buckets, keys)
     return {
@@ -161,9 +161,7 @@ def _bucket_arrays(tables: Tables, key: Array, text: Array, text_start: Array, h
         "table_filter": table_filter,
         "lengths": lengths,
         "filters": filters,
-        "hash_key": hash_key,
-        "hash_bucket": hash_bucket,
-        "bucket_text": bucket_text,
+        "hash_places": hash_places,
         "bucket_entries": buckets,
     }
 
@@ -220,17 +218,24 @@ def _numbered(member: Array, count: int) -> tuple[Array, Array]:
     return added, numbers[member]
 
 
-def _hashes(kinds: Array, table_buckets: Array, keys: Array) -> tuple[Array, Array, Array]:
-    """The hash tables, one after the other, each at most half full; their starts, keys and buckets."""
+def _hashes(
+    kinds: Array, table_buckets: Array, keys: Array, bucket_text: Array, bucket_entries: Array
+) -> tuple[Array, Array]:
+    """The hash tables, one after the other, each at most half full; their starts, and their places."""
     buckets = np.diff(table_buckets)
     sizes = [
         1 << int(2 * count - 1).bit_length() if kind in layout.HASHED else 0
         for kind, count in zip(kinds.tolist(), buckets.tolist(), strict=True)
     ]
     starts = _starts(np.array(sizes, np.int64))
-    hash_key, hash_bucket = np.zeros(starts[-1], np.int64), np.full(starts[-1], -1, np.int32)
-    fill_hash(starts, table_buckets, keys, hash_key, hash_bucket)
-    return starts, hash_key, hash_bucket
+    bucket = np.full(starts[-1], -1, np.int64)
+    fill_hash(starts, table_buckets, keys, bucket)
+    used = bucket >= 0
+    columns = layout.HashColumns(*(np.zeros(len(bucket), np.int64) for _ in layout.HashColumns._fields))
+    columns.bucket[:], columns.text[:] = bucket, -1
+    columns.key[used], columns.text[used] = keys[bucket[used]], bucket_text[bucket[used]]
+    columns.first[used], columns.end[used] = bucket_entries[bucket[used]], bucket_entries[bucket[used] + 1]
+    return starts, layout.hash_places(columns)
 
 
 def _runs(values: Array, starts: Array) -> Array:

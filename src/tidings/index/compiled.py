@@ -78,12 +78,13 @@ class CompiledIndex:
 
     def add(self, subscriptions: Sequence[Added]) -> None:
         """Adds subscriptions under identifiers that are not there."""
+        if len(self._builder) >= MOST_PLACED or any(map(self._builder.had, (each[0] for each in subscriptions))):
+            self._assemble()
+        if self._builder.untouched:
+            self._builder = PartBuilder(self._known([each[2] for each in _sample(subscriptions)]))
+        place = self._builder.add
         for id, where, expression in collecting_young_only(subscriptions):
-            if self._builder.had(id) or len(self._builder) >= MOST_PLACED:
-                self._assemble()
-            if self._builder.untouched:
-                self._builder = PartBuilder(self._known([each[2] for each in _sample(subscriptions)]))
-            self._builder.add(id, where, expression)
+            place(id, where, expression)
 
     def built(self, subscriptions: Sequence[Added]) -> Part:
         """A part of these, which is not one of this index yet."""

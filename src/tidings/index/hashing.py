@@ -22,7 +22,8 @@ def mixed(key):  # type: ignore[no-untyped-def]  # compiled: types come from the
 
 
 @compiled
-def fill_hash(table_hash, table_buckets, bucket_key, hash_key, hash_bucket):  # type: ignore[no-untyped-def]
+def fill_hash(table_hash, table_buckets, bucket_key, hash_bucket):  # type: ignore[no-untyped-def]
+    """Gives each bucket a place in the hash of its table; `hash_bucket` is -1 where a place is free."""
     for table in range(len(table_hash) - 1):
         start, size = table_hash[table], table_hash[table + 1] - table_hash[table]
         if size == 0:
@@ -34,7 +35,6 @@ def fill_hash(table_hash, table_buckets, bucket_key, hash_key, hash_bucket):  # 
                 place += 1
                 if place == start + size:
                     place = start
-            hash_key[place] = bucket_key[bucket]
             hash_bucket[place] = bucket
 
 

@@ -28,9 +28,7 @@ TYPES = {
     "scans": np.int32,
     "lengths": np.int32,
     "filters": np.uint64,
-    "hash_key": np.int64,
-    "hash_bucket": np.int32,
-    "bucket_text": np.int32,
+    "hash_places": np.int64,
     "bucket_entries": np.int64,
     "entry_member": np.int32,
     "entry_low": np.int64,
@@ -95,10 +93,10 @@ def _check_starts(segment: Segment, slots: int) -> None:
     tables, entries = len(segment.table_kind), len(segment.entry_member)
     for name, parts, whole in (
         ("slot_tables", slots, tables - len(segment.scans)),
-        ("table_hash", tables, len(segment.hash_key)),
+        ("table_hash", tables, len(segment.hash_places) // 4),
         ("table_lengths", tables, len(segment.lengths)),
-        ("table_buckets", tables, len(segment.bucket_text)),
-        ("bucket_entries", len(segment.bucket_text), entries),
+        ("table_buckets", tables, len(segment.bucket_entries) - 1),
+        ("bucket_entries", len(segment.bucket_entries) - 1, entries),
         ("entry_checks", entries, len(segment.entry_check)),
         ("text_start", len(segment.text_start) - 1, len(segment.text_data) if segment.text_start[-1] else 0),
     ):
@@ -108,7 +106,7 @@ def _check_starts(segment: Segment, slots: int) -> None:
         _must((np.diff(starts) >= 0).all(), f"{name} never goes back")
     for name in ("bucket_entries", "table_buckets"):
         _must((np.diff(getattr(segment, name)) > 0).all(), f"no part of {name} is empty")
-    for name, other in (("hash_bucket", "hash_key"), ("entry_low", "entry_member"), ("entry_high", "entry_member")):
+    for name, other in (("entry_low", "entry_member"), ("entry_high", "entry_member")):
         _must(len(getattr(segment, name)) == len(getattr(segment, other)), f"{name} is as long as {other}")
     _must(len(segment.entry_text) == entries, "entry_text is as long as entry_member")
     hashes = hash_strings(segment.text_data, segment.text_start)
@@ -148,28 +146,32 @@ def _check_hash(segment: Segment, table: int) -> None:
     buckets = np.arange(segment.table_buckets[table], segment.table_buckets[table + 1])
     if kind not in layout.HASHED:
         _must(start == end and len(buckets) == 1, f"table {table} has no hash, and one bucket")
-        _must(segment.bucket_text[buckets[0]] == -1, f"the bucket of table {table} has no string")
         return
     size = end - start
     _must(size & size - 1 == 0 and size >= 2 * len(buckets), f"the hash of table {table} is a power of two, half free")
-    found = segment.hash_bucket[start:end]
+    columns = _hash_of(segment, table)
+    found = columns.bucket
     _must(
         np.array_equal(np.sort(found[found >= 0]), buckets), f"the hash of table {table} has each of its buckets once"
     )
     _must((found >= -1).all(), f"free places in the hash of table {table} are -1")
     places = np.flatnonzero(found >= 0)
-    wanted = (_mixed(segment.hash_key[start + places].view(np.uint64)) & np.uint64(size - 1)).astype(np.int64)
+    used = found[places]
+    _must(
+        np.array_equal(columns.first[places], segment.bucket_entries[used])
+        and np.array_equal(columns.end[places], segment.bucket_entries[used + 1]),
+        f"places of table {table} have the entries of their buckets",
+    )
+    wanted = (_mixed(columns.key[places].view(np.uint64)) & np.uint64(size - 1)).astype(np.int64)
     free = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.tile(found < 0, 2))])  # before each place, twice round
     _must(
         (free[wanted + (places - wanted) % size] == free[wanted]).all(), f"table {table} is free on no way to a bucket"
     )
-    _check_keys(segment, table, found, segment.hash_key[start:end])
+    _check_keys(segment, table, columns.text[places], columns.key[places])
 
 
-def _check_keys(segment: Segment, table: int, found: Array, keys: Array) -> None:
+def _check_keys(segment: Segment, table: int, texts: Array, keys: Array) -> None:
     """A bucket's key is that of its string, and no two buckets have the same key and string."""
-    texts = segment.bucket_text[found[found >= 0]]
-    keys = keys[found >= 0]
     kind = segment.table_kind[table]
     _must(((texts >= -1) & (texts < len(segment.text_start) - 1)).all(), f"strings of table {table} are there")
     _must((texts >= 0).all() or (texts < 0).all(), f"all buckets of table {table} have a string, or none has")
@@ -192,8 +194,8 @@ def _check_lengths(segment: Segment, table: int) -> None:
     entries = _entries(segment, table)
     occurring = np.zeros(0, np.int64)
     if kind in _OF_STRINGS:
-        buckets = slice(segment.table_buckets[table], segment.table_buckets[table + 1])
-        occurring = sizes[segment.bucket_text[buckets]]
+        texts = _hash_of(segment, table).text
+        occurring = sizes[texts[texts >= 0]]
     whole = segment.entry_text[entries]
     if kind != layout.SUBSTRING:
         _must((whole == -1).all(), f"table {table} is not one of substrings")
@@ -208,13 +210,12 @@ def _check_lengths(segment: Segment, table: int) -> None:
 def _check_grams(segment: Segment, table: int) -> None:
     begin, words = int(segment.table_filter[table]), 1 << (layout.FILTER_BITS - 6)
     _must(begin % words == 0 and 0 <= begin <= len(segment.filters) - words, f"the filter of table {table} is there")
-    start, end = int(segment.table_hash[table]), int(segment.table_hash[table + 1])
-    for place in range(start, end):
-        bucket = int(segment.hash_bucket[place])
+    columns = _hash_of(segment, table)
+    for place, bucket in enumerate(columns.bucket.tolist()):
         if bucket < 0:
             continue
-        key = int(segment.hash_key[place])
-        bit = int(_mixed(segment.hash_key[place : place + 1].view(np.uint64))[0]) >> (64 - layout.FILTER_BITS)
+        key = int(columns.key[place])
+        bit = int(_mixed(columns.key[place : place + 1].copy().view(np.uint64))[0]) >> (64 - layout.FILTER_BITS)
         _must(int(segment.filters[begin + bit // 64]) >> bit % 64 & 1, f"gram {key:x} passes the filter of its table")
         gram = (key & 0xFFFFFFFF).to_bytes(4, "little")[: key >> 32]
         for entry in range(segment.bucket_entries[bucket], segment.bucket_entries[bucket + 1]):
@@ -241,6 +242,11 @@ def _check_order(segment: Segment, table: int) -> None:
         _must((np.diff(members) == 1).all(), f"the subscriptions of sliced table {table} are consecutive")
         _must((np.diff(segment.entry_checks)[entries] == 0).all(), f"sliced table {table} has no checks")
         _must((segment.member_shared[members] == 0).all(), f"sliced table {table} has each subscription alone")
+
+
+def _hash_of(segment: Segment, table: int) -> layout.HashColumns:
+    start, end = int(segment.table_hash[table]), int(segment.table_hash[table + 1])
+    return layout.hash_columns(segment.hash_places[4 * start : 4 * end])
 
 
 def _entries(segment: Segment, table: int) -> slice:

@@ -31,56 +31,56 @@ _BLOCK_1, _BLOCK_2, _BLOCK_3 = layout.BLOCK, layout.BLOCK**2, layout.BLOCK**3
 _FILTER_SHIFT = np.uint64(64 - layout.FILTER_BITS)
 _ONE, _SIX, _LOW_SIX = np.uint64(1), np.uint64(6), np.uint64(63)
 _SLICES, _HITS, _CANDIDATES, _UNDECIDED, _FULL = 0, 1, 2, 3, 4  # in `used` of Found
+_FIRST, _END = 2, 3  # in a place of a hash
 REJECTED = np.iinfo(np.int64).min
 
 
-# Finding
+# Finding. A place of a hash table is four numbers in a row; kernels name it by where the first of them stands.
 
 
 @compiled
-def next_bucket(seg, table, key, place):  # type: ignore[no-untyped-def]
-    """The next place at or after `place` in the hash of a table that has the key, or -1."""
-    table_hash, hash_key, hash_bucket = int64s(seg, S.table_hash), int64s(seg, S.hash_key), int32s(seg, S.hash_bucket)
-    start, end = table_hash[table], table_hash[table + 1]
+def next_place(seg, table, key, place):  # type: ignore[no-untyped-def]
+    """The next place at or after `place` in the hash of a table that has the key, or -1; from -1, the first."""
+    table_hash, places = int64s(seg, S.table_hash), int64s(seg, S.hash_places)
+    start, end = 4 * table_hash[table], 4 * table_hash[table + 1]
     if place < 0:
-        place = start + np.int64(mixed(key) & np.uint64(end - start - 1))
-    while hash_bucket[place] >= 0:
-        if hash_key[place] == key:
+        place = start + 4 * np.int64(mixed(key) & np.uint64(table_hash[table + 1] - table_hash[table] - 1))
+    while places[place + _END] > 0:
+        if places[place] == key:
             return place
-        place = place + 1 if place + 1 < end else start
+        place = place + 4 if place + 4 < end else start
     return -1
 
 
 @compiled
 def after(seg, table, place):  # type: ignore[no-untyped-def]
     table_hash = int64s(seg, S.table_hash)
-    return place + 1 if place + 1 < table_hash[table + 1] else table_hash[table]
+    return place + 4 if place + 4 < 4 * table_hash[table + 1] else 4 * table_hash[table]
 
 
-@compiled
-def bucket_of_value(seg, table, batch, entry):  # type: ignore[no-untyped-def]
-    """The bucket of a value; of a string, only if its bytes are the bucket's too. -1 if nobody asks for it."""
+@compiled_into_callers
+def place_of_value(seg, table, batch, entry):  # type: ignore[no-untyped-def]
+    """The place of a value; of a string, only if its bytes are the bucket's too. -1 if nobody asks for it."""
     key = int64s(batch, B.key)[entry]
-    place = next_bucket(seg, table, key, -1)
+    place = next_place(seg, table, key, -1)
     while place >= 0:
-        bucket = np.int64(int32s(seg, S.hash_bucket)[place])
-        literal = int32s(seg, S.bucket_text)[bucket]
+        literal = (int64s(seg, S.hash_places)[place + 1] & 0xFFFFFFFF) - 1
         if literal < 0 or is_text(seg, batch, entry, literal):
-            return bucket
-        place = next_bucket(seg, table, key, after(seg, table, place))
-    return np.int64(-1)
+            return place
+        place = next_place(seg, table, key, after(seg, table, place))
+    return -1
 
 
 @compiled
-def bucket_of_part(seg, table, key, data, text, length, backwards):  # type: ignore[no-untyped-def]
-    """The bucket of a prefix, or, read backwards from `text`, of a suffix."""
-    place = next_bucket(seg, table, key, -1)
+def place_of_part(seg, table, key, data, text, length, backwards):  # type: ignore[no-untyped-def]
+    """The place of a prefix, or, read backwards from `text`, of a suffix."""
+    place = next_place(seg, table, key, -1)
     while place >= 0:
-        bucket = np.int64(int32s(seg, S.hash_bucket)[place])
-        if _is_part(seg, int32s(seg, S.bucket_text)[bucket], data, text, length, backwards):
-            return bucket
-        place = next_bucket(seg, table, key, after(seg, table, place))
-    return np.int64(-1)
+        literal = (int64s(seg, S.hash_places)[place + 1] & 0xFFFFFFFF) - 1
+        if _is_part(seg, literal, data, text, length, backwards):
+            return place
+        place = next_place(seg, table, key, after(seg, table, place))
+    return -1
 
 
 @compiled
@@ -99,17 +99,18 @@ def _is_part(seg, literal, data, text, length, backwards):  # type: ignore[no-un
 
 @compiled_into_callers
 def first_at_least(values, start, end, wanted):  # type: ignore[no-untyped-def]
-    while start < end:
-        middle = (start + end) // 2
+    low, high = np.uint64(start), np.uint64(end)
+    while low < high:
+        middle = (low + high) >> _ONE
         if values[middle] < wanted:
-            start = middle + 1
+            low = middle + _ONE
         else:
-            end = middle
-    return start
+            high = middle
+    return np.int64(low)
 
 
-@compiled
-def emit_slice(seg, found, start, end):  # type: ignore[no-untyped-def]
+@compiled_into_callers
+def emit_slice(seg, table, found, start, end):  # type: ignore[no-untyped-def]
     """Entries of a sliced table, whose subscriptions have consecutive numbers."""
     if end <= start:
         return
@@ -118,7 +119,8 @@ def emit_slice(seg, found, start, end):  # type: ignore[no-untyped-def]
     if at == len(slices):
         used[_FULL] = 1
         return
-    slices[at] = int32s(seg, S.entry_member)[start]
+    first = int64s(seg, S.bucket_entries)[int64s(seg, S.table_buckets)[table]]
+    slices[at] = int32s(seg, S.entry_member)[first] + start - first  # the table's first, which is in the cache
     slices[at + 1] = end - start
     used[_SLICES] += 1
 
@@ -154,11 +156,11 @@ def try_entry(seg, batch, scratch, found, entry, inexact):  # type: ignore[no-un
     emit_hit(scratch, found, int32s(seg, S.entry_member)[entry], undecided)
 
 
-@compiled
+@compiled_into_callers
 def take_entries(seg, table, start, end, batch, scratch, found, inexact, once):  # type: ignore[no-untyped-def]
     """Entries from start to end: as one slice where the table is sliced and they are met only once."""
     if uint8s(seg, S.table_sliced)[table] and once and not inexact:
-        emit_slice(seg, found, start, end)
+        emit_slice(seg, table, found, start, end)
         return
     for entry in range(start, end):
         try_entry(seg, batch, scratch, found, entry, inexact)
@@ -202,25 +204,24 @@ def take_reaching(seg, table, start, end, low, batch, scratch, found, inexact, o
         start = run
 
 
-@compiled
+@compiled_into_callers
 def take_ordered(  # type: ignore[no-untyped-def]
     seg, table, kind, start, end, low, high, batch, scratch, found, inexact, once
 ):
     """Of entries ordered by their bound, those that values from low to high satisfy."""
     if kind == _UPPER or kind == _VALUE_UPPER:
         start = first_at_least(int64s(seg, S.entry_high), start, end, low)
-        take_entries(seg, table, start, end, batch, scratch, found, inexact, True)
-        return
-    end = first_at_least(int64s(seg, S.entry_low), start, end, high + 1)
+    else:
+        end = first_at_least(int64s(seg, S.entry_low), start, end, high + 1)
     if kind == _VALUE_POINT:
         start = first_at_least(int64s(seg, S.entry_low), start, end, low)
-    if kind == _LOWER or kind == _VALUE_LOWER or kind == _VALUE_POINT:
-        take_entries(seg, table, start, end, batch, scratch, found, inexact, True)
-    else:
+    if kind == _BETWEEN or kind == _VALUE_BETWEEN or kind == _PAIR or kind == _VALUE_PAIR:
         take_reaching(seg, table, start, end, low, batch, scratch, found, inexact, once)
+    else:
+        take_entries(seg, table, start, end, batch, scratch, found, inexact, True)
 
 
-@compiled
+@compiled_into_callers
 def take_by_bound(seg, table, kind, slot, start, end, batch, scratch, found, inexact):  # type: ignore[no-untyped-def]
     """Entries whose bounds the values of `slot` satisfy: each value for POINT and BETWEEN, else their extremes."""
     if int64s(scratch, M.seen)[slot] != int64s(scratch, M.serial)[0]:
@@ -229,16 +230,14 @@ def take_by_bound(seg, table, kind, slot, start, end, batch, scratch, found, ine
     if uint8s(batch, B.flags)[first] & _EMPTY:
         return
     widened = 1 if inexact else 0  # a number between two float64s may lie on either side of the nearest
-    if kind == _BETWEEN or kind == _VALUE_BETWEEN or kind == _VALUE_POINT:
-        for entry in range(first, first + count):
-            low, high = keys[entry] - widened, keys[entry] + widened
-            take_ordered(seg, table, kind, start, end, low, high, batch, scratch, found, inexact, count == 1)
-        return
-    least, most = keys[first], keys[first]
-    for entry in range(first + 1, first + count):
-        least, most = min(least, keys[entry]), max(most, keys[entry])
-    least, most = least - widened, most + widened
-    take_ordered(seg, table, kind, start, end, least, most, batch, scratch, found, inexact, True)
+    each = kind == _BETWEEN or kind == _VALUE_BETWEEN or kind == _VALUE_POINT
+    for entry in range(first, first + count if each else first + 1):
+        low = high = keys[entry]
+        if not each:
+            for other in range(first + 1, first + count):
+                low, high = min(low, keys[other]), max(high, keys[other])
+        low, high = low - widened, high + widened
+        take_ordered(seg, table, kind, start, end, low, high, batch, scratch, found, inexact, count == 1 or not each)
 
 
 @compiled
@@ -247,7 +246,7 @@ def take_prefixes(seg, table, backwards, batch, entry, scratch, found, inexact, 
     data, length = uint8s(batch, B.data), np.int64(int32s(batch, B.length)[entry])
     text = int64s(batch, B.text)[entry]
     lengths, table_lengths = int32s(seg, S.lengths), int32s(seg, S.table_lengths)
-    bucket_entries = int64s(seg, S.bucket_entries)
+    places = int64s(seg, S.hash_places)
     if backwards:
         text += length
     hashed, size = HASH_START, np.int64(0)
@@ -258,9 +257,9 @@ def take_prefixes(seg, table, backwards, batch, entry, scratch, found, inexact, 
         while size < wanted:
             hashed = hash_step(hashed, data[text - 1 - size] if backwards else data[text + size])
             size += 1
-        bucket = bucket_of_part(seg, table, hash_end(hashed), data, text, size, backwards)
-        if bucket >= 0:
-            start, end = bucket_entries[bucket], bucket_entries[bucket + 1]
+        place = place_of_part(seg, table, hash_end(hashed), data, text, size, backwards)
+        if place >= 0:
+            start, end = places[place + _FIRST], places[place + _END]
             take_entries(seg, table, start, end, batch, scratch, found, inexact, once)
 
 
@@ -284,18 +283,13 @@ def take_substrings(seg, table, batch, entry, scratch, found, inexact):  # type:
 @compiled
 def take_gram(seg, table, key, at, batch, entry, scratch, found, inexact):  # type: ignore[no-untyped-def]
     """The entries of one gram, which stands at `at` in a value: those whose whole string stands around it."""
-    place = next_bucket(seg, table, key, -1)
+    place = next_place(seg, table, key, -1)
     if place < 0:
         return
     data, length = uint8s(batch, B.data), np.int64(int32s(batch, B.length)[entry])
     text, text_data, text_start = int64s(batch, B.text)[entry], uint8s(seg, S.text_data), int64s(seg, S.text_start)
-    entry_low, entry_text, bucket_entries = (
-        int64s(seg, S.entry_low),
-        int32s(seg, S.entry_text),
-        int64s(seg, S.bucket_entries),
-    )
-    bucket = int32s(seg, S.hash_bucket)[place]
-    for candidate in range(bucket_entries[bucket], bucket_entries[bucket + 1]):
+    entry_low, entry_text, places = int64s(seg, S.entry_low), int32s(seg, S.entry_text), int64s(seg, S.hash_places)
+    for candidate in range(places[place + _FIRST], places[place + _END]):
         begin, literal = at - entry_low[candidate], entry_text[candidate]
         start = text_start[literal]
         whole = text_start[literal + 1] - start
@@ -310,10 +304,10 @@ def take_table(seg, table, batch, entry, slot, scratch, found, inexact):  # type
     if kind <= _VALUE_PAIR:
         if uint8s(seg, S.table_array)[table] and not uint8s(batch, B.flags)[entry] & _ARRAY:
             return
-        bucket = bucket_of_value(seg, table, batch, entry)
-        if bucket < 0:
+        place = place_of_value(seg, table, batch, entry)
+        if place < 0:
             return
-        start, end = bucket_entries[bucket], bucket_entries[bucket + 1]
+        start, end = int64s(seg, S.hash_places)[place + _FIRST], int64s(seg, S.hash_places)[place + _END]
         if kind == _VALUE:
             take_entries(seg, table, start, end, batch, scratch, found, inexact, True)
         else:
@@ -382,7 +376,22 @@ def match_rows(seg, batch, scratch, found, row, rows):  # type: ignore[no-untype
     return row
 
 
-# Writing
+# Writing. Unsigned numbers: an array may be indexed from its end by negative ones, and the test for that in each step
+# made these loops almost three times slower.
+
+
+@compiled
+def write_range(answers, at, first, length):  # type: ignore[no-untyped-def]
+    start = np.uint64(at)
+    for i in range(np.uint64(length)):
+        answers[start + i] = first + np.int64(i)
+
+
+@compiled
+def copy_range(answers, at, ids, first, length):  # type: ignore[no-untyped-def]
+    to, source = np.uint64(at), np.uint64(first)
+    for i in range(np.uint64(length)):
+        answers[to + i] = ids[source + i]
 
 
 @compiled
@@ -420,8 +429,7 @@ def fill_numbers(found, alive, base, places, answers):  # type: ignore[no-untype
         while slice_at < slices_end[row]:
             first, length = slices[2 * slice_at], slices[2 * slice_at + 1]
             if everything:
-                for i in range(length):
-                    answers[at + i] = base + first + i
+                write_range(answers, at, base + first, length)
                 at += length
             else:
                 for member in range(first, first + length):
@@ -450,8 +458,7 @@ def fill_ids(found, alive, ids, places, answers):  # type: ignore[no-untyped-def
         while slice_at < slices_end[row]:
             first, length = slices[2 * slice_at], slices[2 * slice_at + 1]
             if everything:
-                for i in range(length):
-                    answers[at + i] = ids[first + i]
+                copy_range(answers, at, ids, first, length)
                 at += length
             else:
                 for member in range(first, first + length):

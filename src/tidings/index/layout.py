@@ -72,7 +72,7 @@ class Segment(NamedTuple):
     table_second: Array  # int32: the slot of the bounds, or -1
     table_sliced: Array  # uint8
     table_array: Array  # uint8: 1 where only elements of arrays lead to it, as has_any asks
-    table_hash: Array  # int64[tables + 1]: the table's part of hash_*, whose length is a power of two
+    table_hash: Array  # int64[tables + 1]: the table's part of hash_places, whose length is a power of two
     table_lengths: Array  # int32[tables + 1]: its part of `lengths`
     table_buckets: Array  # int64[tables + 1]: its part of the buckets; a table without hash has one
     table_filter: Array  # int64: where its filter begins in `filters`, or -1
@@ -80,9 +80,7 @@ class Segment(NamedTuple):
 
     lengths: Array  # int32: of prefixes, suffixes, grams; in order
     filters: Array  # uint64: bits by key, so that most grams nobody asks for cost one look
-    hash_key: Array  # int64
-    hash_bucket: Array  # int32: the number of the bucket, -1 where free
-    bucket_text: Array  # int32: the string whose bytes decide, or -1 where the key does
+    hash_places: Array  # int64[., 4]: key, string and bucket, first and last entry of a bucket; see `hash_columns`
     bucket_entries: Array  # int64[buckets + 1]
 
     # Entries, ordered by table, bucket, and bound
@@ -155,6 +153,28 @@ def _numbers(kind: Any) -> Any:
 
 
 SEGMENT, BATCH, SCRATCH, FOUND = (_numbers(kind) for kind in (Segment, Batch, Scratch, Found))
+
+
+class HashColumns(NamedTuple):
+    """What a place of a hash table has, by itself: all that leads to a bucket stands in one line of the cache."""
+
+    key: Array
+    text: Array  # the string whose bytes decide, or -1 where the key does
+    bucket: Array  # the number of the bucket, -1 where free
+    first: Array  # its entries are first:end
+    end: Array
+
+
+def hash_columns(hash_places: Array) -> HashColumns:
+    key, both, first, end = hash_places.reshape(-1, 4).T
+    return HashColumns(key, (both & 0xFFFFFFFF) - 1, (both >> 32) - 1, first, end)
+
+
+def hash_places(columns: HashColumns) -> Array:
+    both = (columns.bucket + 1) << 32 | (columns.text + 1)
+    return np.stack([columns.key, both, columns.first, columns.end], axis=1).ravel()
+
+
 BLOCK = 16  # entries, blocks, and blocks of blocks, whose largest upper bounds are kept together
 LEVELS = 3
 

@@ -83,6 +83,11 @@ INSTEAD = {
 }
 
 
+REMEMBERED = 16_384  # equalities with strings
+LONGEST_REMEMBERED = 64  # characters of such a string
+_equalities: dict[tuple[tuple[str, ...], str], Comparison] = {}  # by attribute, and the string as it is written
+
+
 class LiteralError(Exception):
     """A literal that does not fit where it stands: which one, and the error that points into it."""
 
@@ -189,6 +194,8 @@ class Builder:
         if not isinstance(left, exp.Column):
             self.refuse(left, "only an attribute can be compared with a value", "split the condition with AND or OR")
         attribute, literal = self.attribute(left), self.literal(right)
+        if operator is Operator.EQUAL and self.token(right).kind is Kind.STRING:
+            return _remembered(self.string(right), attribute, literal)
         return lambda values: Comparison(attribute, operator, literal(values))
 
     def like(self, node: exp.Expr, escape: exp.Expr | None) -> Bind[Expression]:
@@ -390,6 +397,24 @@ def _guarded(ordinal: int, read: Callable[[str], T]) -> Bind[T]:
             return read(values[ordinal])
         except SubscriptionError as error:
             raise LiteralError(ordinal, error) from None
+
+    return bind
+
+
+def _remembered(ordinal: int, attribute: Attribute, literal: Bind[Literal]) -> Bind[Comparison]:
+    """An equality with a string, the same value as long as it is remembered: symbols and categories come again."""
+    path = attribute.path
+
+    def bind(values: Sequence[str]) -> Comparison:
+        key = (path, values[ordinal])
+        made = _equalities.get(key)
+        if made is None:
+            made = Comparison(attribute, Operator.EQUAL, literal(values))
+            if len(key[1]) <= LONGEST_REMEMBERED:
+                if len(_equalities) >= REMEMBERED:
+                    _equalities.clear()  # crude, and enough: what is in use is back soon
+                _equalities[key] = made
+        return made
 
     return bind
 
