@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from benchmarks.measuring import in_turn, report, scaled
 from tidings import Matcher, parse
-from tidings.language import parser
+from tidings.language import builder, parser
 from tidings.model.predicates import Expression
 
 SUBSCRIPTIONS, DIFFERENT = scaled(100_000), scaled(20_000)
@@ -53,6 +53,8 @@ def all_different(count: int, seed: int = 2) -> list[str]:
 def forget() -> None:
     parser._templates.clear()
     parser._seen.clear()
+    parser._terms.clear()
+    builder._equalities.clear()
 
 
 def cold(where: str) -> Expression:

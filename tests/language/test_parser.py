@@ -18,9 +18,11 @@ from tidings.model.values import AttributeType, Literal, boolean, number, string
 def _nothing_learned() -> Iterator[None]:
     parser._templates.clear()
     parser._seen.clear()
+    parser._terms.clear()
     yield
     parser._templates.clear()
     parser._seen.clear()
+    parser._terms.clear()
 
 
 def equal(name: str, literal: Literal) -> Comparison:
@@ -169,3 +171,80 @@ def test_what_is_just_within_the_limits_is_read() -> None:
 def test_what_is_not_text_is_refused(where: object) -> None:
     with pytest.raises(SubscriptionError, match="a subscription is text, not"):
         parse(where)  # type: ignore[arg-type]
+
+
+TERMS = (
+    "a = 5",
+    "b.c < 'x'",
+    "a >= -5",
+    "a <> 1.5",
+    "A > 1e3",
+    "a = 'AND'",
+    "a = ' AND b = 5 '",
+    "a<5",
+    "a  <=\t5",
+    "a = 5 ",
+    "NOT a = 5",
+    "a = 5 OR b = 6",
+    "(a = 5)",
+    "5 < a",
+    "a BETWEEN 1 AND 2",
+    "a IN (1, 2)",
+    "flag",
+    "a LIKE 'x%'",
+    "`a b` = 5",
+    "a = DATE '2026-01-01'",
+    "a = DATE '2026-13-01'",
+    "a = TRUE",
+    "a = NULL",
+    "a = ",
+    "= 5",
+    "a == 5",
+    "a = 5 5",
+    "and = 5",
+    "between = 5",
+    "a = 'x",
+    "a = 1e",
+    "a.b. = 5",
+    "a = +5",
+    "a = - 5",
+    "a = --5",
+    "a = r'x'",
+    'a = "x"',
+    "a != 5",
+    "a = 1_000",
+    "a" * 300 + " = 5",
+    "similarity(a, 'x') > 0.5",
+)
+
+
+def outcome(where: str) -> object:
+    try:
+        return parse(where)
+    except SubscriptionError as error:
+        return type(error), str(error)
+
+
+@pytest.mark.parametrize("joined", [" AND ", " and ", "\nAND\t", "AND", " AND  AND ", " OR "])
+@pytest.mark.parametrize("term", TERMS)
+def test_comparisons_that_are_read_one_by_one_mean_the_same_as_together(
+    term: str, joined: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Shapes that were never met are read by their terms; whatever comes of that must come of reading them whole."""
+    texts = [joined.join(parts) for parts in ((term, "z = 1"), ("z = 1", term), ("y > 'q'", term, "z <= 2.5"))]
+    by_terms = [outcome(where) for where in texts]
+    again = [outcome(where) for where in texts]
+    monkeypatch.setattr(parser, "_by_terms", lambda *_: None)
+    parser._templates.clear()
+    parser._seen.clear()
+    whole = [outcome(where) for where in texts]
+    assert by_terms == again == whole
+
+
+def test_comparisons_are_read_one_by_one() -> None:
+    """That the test above has something to show."""
+    for each in range(10):
+        parse(f"a{each} = 5 AND b{each} > 'x'")
+        parse(f"b{9 - each} > 'y' AND a{each} = -7")
+    assert len(parser._terms) == 40
+    assert not parser._templates

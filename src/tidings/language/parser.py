@@ -20,16 +20,20 @@ from tidings.language.grammar import tree_of
 from tidings.language.lexer import Kind, Token
 from tidings.language.printer import print_expression
 from tidings.model.normal_form import conjunction_count
-from tidings.model.predicates import Expression
+from tidings.model.predicates import And, Expression
 
 # The look-ahead only makes it fast. A number that is part of a name is not cut: the lexer sees none there either.
 _CUT = re.compile(rf"""((?=['"rR0-9.])(?<![\w.`])(?:{lexer.QUOTED_OR_OPEN}|{lexer.DIGITS}))""", re.DOTALL)
 _WHOLE = re.compile(rf"{lexer.QUOTED}|{lexer.DIGITS}", re.DOTALL)
+# A name, a comparison and a sign; it must be all that stands before a literal, behind AND in all places but the first.
+_TERM = re.compile(r"(?P<and>\s+AND\s)?(?P<term>\s*[A-Za-z_][A-Za-z_0-9.]*\s*(?:=|<>|[<>]=?)\s*-?)", re.IGNORECASE)
 _GROWTH = 16  # a canonical text is never this many times as long as the text that was written
 YOUNG_ROWS = 2_000  # between two collections of new objects
 _SHAPES_KEPT = 4096
 _SHAPES_SEEN = 65_536
+_TERMS_KEPT = 65_536
 _templates: dict[tuple[str | bool, ...], Bind[Expression]] = {}
+_terms: dict[tuple[str, bool, bool], Bind[Expression]] = {}  # by what stands before a literal, and its kind
 _seen: set[int] = set()  # hashes of shapes met once; a template is worth keeping from the second time on
 
 
@@ -45,7 +49,7 @@ def parse(where: str) -> Expression:
     key = tuple(shape)
     template = _templates.get(key) if cut[-1] or _ends_whole(written) else None
     try:
-        expression = template(written) if template is not None else _learned(where, key)
+        expression = template(written) if template is not None else _by_terms(cut, key) or _learned(where, key)
     except LiteralError as fault:
         raise _pointed(fault, where) from None
     if len(where) > limits.LENGTH // _GROWTH:
@@ -76,6 +80,48 @@ def _ends_whole(written: Sequence[str]) -> bool:
     return not written or written[-1][0].isdigit() or _WHOLE.fullmatch(written[-1]) is not None
 
 
+def _by_terms(cut: Sequence[str], key: tuple[str | bool, ...]) -> Expression | None:
+    """A shape that was never met, if it is a row of comparisons joined by AND, each of which has templates by itself.
+
+    Attributes come in more combinations than anyone can keep. None for all else, and for whatever is wrong.
+    """
+    if len(cut) < 5 or cut[-1].strip() or hash(key) in _seen or not _ends_whole(cut[1::2]):
+        return None
+    parts: list[Expression] = []
+    for before, literal in zip(cut[:-1:2], cut[1::2], strict=True):
+        term = before, literal[-1] in "'\"", not parts
+        template = _terms.get(term) or _new_term(term, literal)
+        try:
+            if template is None:
+                return None
+            parts.append(template((literal,)))
+        except LiteralError:
+            return None
+    _make_room(_seen, _SHAPES_SEEN)
+    _seen.add(hash(key))
+    return And(tuple(parts))
+
+
+def _new_term(term: tuple[str, bool, bool], literal: str) -> Bind[Expression] | None:
+    """The template of one comparison, from what stands before its literal; None if it is none."""
+    before, _, first = term
+    found = _TERM.fullmatch(before)
+    if found is None or (found["and"] is None) != first:
+        return None
+    text = found["term"] + literal
+    try:
+        tokens = lexer.tokens_of(text)
+        template = Builder(tokens, text).condition(tree_of(tokens, text))
+    except SubscriptionError:
+        return None
+    spans = [(token.start, token.end) for token in _literals(tokens)]
+    if len(spans) != 1 or spans != [found.span() for found in _CUT.finditer(text)]:
+        return None
+    _make_room(_terms, _TERMS_KEPT)
+    _terms[term] = template
+    return template
+
+
 def _learned(where: str, key: tuple[str | bool, ...]) -> Expression:
     """Reads a text of a new shape, and keeps its template where the lexer found the same literals as the cut."""
     tokens = lexer.tokens_of(where)
@@ -92,7 +138,7 @@ def _learned(where: str, key: tuple[str | bool, ...]) -> Expression:
     return expression
 
 
-def _make_room(kept: set[int] | dict[tuple[str | bool, ...], Bind[Expression]], limit: int) -> None:
+def _make_room(kept: set[int] | dict[Any, Bind[Expression]], limit: int) -> None:
     """Makes room. Emptying is crude, and enough: what is in use is back after two texts of its shape."""
     if len(kept) >= limit:
         kept.clear()
