@@ -88,8 +88,8 @@ def text_of(segment: Segment, number: Any) -> bytes | None:
 
 
 def check_of(segment: Segment, check: int, slots: list[Any]) -> str:
-    operation, slot = int(segment.check_operation[check]), int(segment.check_slot[check])
-    a, b = int(segment.check_a[check]), int(segment.check_b[check])
+    columns = layout.check_columns(segment.check_rows)
+    operation, flags, slot, a, b = (int(column[check]) for column in columns)
     asked: Any = (a, b)
     if operation in _LISTS:
         asked = segment.lists[a:b].tolist()
@@ -99,7 +99,7 @@ def check_of(segment: Segment, check: int, slots: list[Any]) -> str:
         asked = text_of(segment, a), text_of(segment, b)
     elif layout.TEXT_EQUAL <= operation <= layout.TEXT_LIKE:
         asked = text_of(segment, a)
-    return repr((operation, int(segment.check_flags[check]), slots[slot] if slot >= 0 else None, asked))
+    return repr((operation, flags, slots[slot] if slot >= 0 else None, asked))
 
 
 # What is built is whole, and the same in both ways
@@ -247,6 +247,10 @@ def _in_hash(change: Callable[[layout.HashColumns], layout.HashColumns]) -> Call
     return lambda array: layout.hash_places(change(layout.hash_columns(array)))
 
 
+def _in_checks(change: Callable[[layout.CheckColumns], layout.CheckColumns]) -> Callable[[Array], Array]:
+    return lambda array: layout.check_rows(change(layout.check_columns(array)))
+
+
 FAULTS: dict[str, tuple[str, Callable[[Array], Array]]] = {
     "entry_low cannot be written": ("entry_low", np.copy),
     "entry_member is int32": ("entry_member", lambda array: array.astype(np.int64)),
@@ -272,9 +276,9 @@ FAULTS: dict[str, tuple[str, Callable[[Array], Array]]] = {
     "sliced table 1 has each subscription alone": ("member_shared", np.ones_like),
     "subscriptions are numbered by their first entry": ("entry_member", _swapped),
     "shared are the subscriptions that have several": ("member_shared", np.zeros_like),
-    "checks are of slots": ("check_slot", lambda array: array + np.int32(100)),
+    "checks are of slots": ("check_rows", _in_checks(lambda all: all._replace(slot=all.slot + 100))),
     "the checks of entries are there": ("entry_check", lambda array: array + np.int32(100_000)),
-    "each check is kept once": ("check_a", np.zeros_like),
+    "each check is kept once": ("check_rows", _in_checks(lambda all: all._replace(a=np.zeros_like(all.a)))),
 }
 
 

@@ -16,6 +16,7 @@ from tidings.index.views import int32s, int64s, uint8s
 
 _EMPTY, _DIRTY, _ARRAY, _NEGATED = layout.EMPTY, layout.DIRTY, layout.ARRAY, layout.NEGATED
 FALSE, TRUE, UNDECIDED = 0, 1, 2
+_SLOT, _A, _B = 1, 2, 3  # in the row of a check
 
 
 # Strings
@@ -99,11 +100,8 @@ def is_text(seg, batch, entry, literal):  # type: ignore[no-untyped-def]
 @compiled
 def value_satisfies(seg, check, batch, entry):  # type: ignore[no-untyped-def]
     """Whether one value satisfies a check of the kinds that ask for any element."""
-    operation, a, b = (
-        uint8s(seg, S.check_operation)[check],
-        int64s(seg, S.check_a)[check],
-        int64s(seg, S.check_b)[check],
-    )
+    rows, row = int64s(seg, S.check_rows), 4 * check
+    operation, a, b = rows[row] & 0xFF, rows[row + _A], rows[row + _B]
     key = int64s(batch, B.key)[entry]
     if operation == layout.INTERVAL:
         return a <= key <= b
@@ -151,7 +149,8 @@ def _order(seg, batch, entry, literal):  # type: ignore[no-untyped-def]
 
 @compiled
 def _text_within(seg, check, batch, entry):  # type: ignore[no-untyped-def]
-    flags, low, high = uint8s(seg, S.check_flags)[check], int64s(seg, S.check_a)[check], int64s(seg, S.check_b)[check]
+    rows, row = int64s(seg, S.check_rows), 4 * check
+    flags, low, high = rows[row] >> 8, rows[row + _A], rows[row + _B]
     if low >= 0:
         order = _order(seg, batch, entry, low)
         if order < 0 or (order == 0 and flags & layout.OPEN_LOW):
@@ -177,12 +176,13 @@ def _has(seg, batch, first, count, wanted, texts):  # type: ignore[no-untyped-de
 
 @compiled
 def _any_satisfies(seg, check, batch, first, count):  # type: ignore[no-untyped-def]
-    operation = uint8s(seg, S.check_operation)[check]
+    rows, row = int64s(seg, S.check_rows), 4 * check
+    operation = rows[row] & 0xFF
     if operation >= layout.HAS_ALL_KEYS:
         texts = operation == layout.HAS_ALL_TEXTS or operation == layout.HAS_ANY_TEXTS
         every = operation == layout.HAS_ALL_KEYS or operation == layout.HAS_ALL_TEXTS
         lists = int64s(seg, S.lists)
-        for i in range(int64s(seg, S.check_a)[check], int64s(seg, S.check_b)[check]):
+        for i in range(rows[row + _A], rows[row + _B]):
             if _has(seg, batch, first, count, lists[i], texts) != every:
                 return not every
         return every
@@ -197,12 +197,13 @@ def _any_satisfies(seg, check, batch, first, count):  # type: ignore[no-untyped-
 def check_truth(seg, check, batch, scratch, inexact):  # type: ignore[no-untyped-def]
     """TRUE, or FALSE for false and unknown alike, or UNDECIDED where only the reference can say.
 
-    A check that many subscriptions share is evaluated once for a row. Intervals are quicker evaluated than remembered.
+    A check of a string that many subscriptions share is evaluated once for a row. Intervals and sets are quicker
+    evaluated than remembered.
     """
-    operation = uint8s(seg, S.check_operation)[check]
+    operation = int64s(seg, S.check_rows)[4 * check] & 0xFF
     if operation == layout.OPAQUE:
         return UNDECIDED
-    if operation <= layout.OUTSIDE:
+    if operation <= layout.OUTSIDE or operation >= layout.HAS_ALL_KEYS:
         return _evaluated(seg, check, operation, batch, scratch, inexact)
     memo, serial = int64s(scratch, M.memo), int64s(scratch, M.serial)[0]
     if memo[check] >> 2 != serial:
@@ -212,8 +213,8 @@ def check_truth(seg, check, batch, scratch, inexact):  # type: ignore[no-untyped
 
 @compiled
 def _evaluated(seg, check, operation, batch, scratch, inexact):  # type: ignore[no-untyped-def]
-    slot = int32s(seg, S.check_slot)[check]
-    negated = (uint8s(seg, S.check_flags)[check] & _NEGATED) != 0
+    rows, row = int64s(seg, S.check_rows), 4 * check
+    slot, negated = rows[row + _SLOT], ((rows[row] >> 8) & _NEGATED) != 0
     present = int64s(scratch, M.seen)[slot] == int64s(scratch, M.serial)[0]
     first, flags = int64s(scratch, M.first)[slot], uint8s(batch, B.flags)
     if operation == layout.IS_NULL:

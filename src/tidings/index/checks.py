@@ -116,11 +116,7 @@ class Checks:
         rows = self.rows or {(layout.OPAQUE, 0, -1, 0, 0): 0}
         fields = np.fromiter(chain.from_iterable(rows), np.int64, 5 * len(rows)).reshape(-1, 5)
         return {
-            "check_operation": fields[:, 0].astype(np.uint8),
-            "check_flags": fields[:, 1].astype(np.uint8),
-            "check_slot": fields[:, 2].astype(np.int32),
-            "check_a": fields[:, 3].copy(),
-            "check_b": fields[:, 4].copy(),
+            "check_rows": layout.check_rows(layout.CheckColumns(*fields.T)),
             "lists": np.array(self.lists, np.int64),
         }
 

@@ -36,11 +36,7 @@ TYPES = {
     "entry_text": np.int32,
     "entry_checks": np.int64,
     "entry_check": np.int32,
-    "check_operation": np.uint8,
-    "check_flags": np.uint8,
-    "check_slot": np.int32,
-    "check_a": np.int64,
-    "check_b": np.int64,
+    "check_rows": np.int64,
     "lists": np.int64,
     "text_start": np.int64,
     "text_data": np.uint8,
@@ -266,13 +262,11 @@ def _check_members(segment: Segment) -> None:
 
 
 def _check_checks(segment: Segment, slots: int) -> None:
-    operation, slot, a, b = segment.check_operation, segment.check_slot, segment.check_a, segment.check_b
+    operation, flags, slot, a, b = layout.check_columns(segment.check_rows)
     count, strings = len(operation), len(segment.text_start) - 1
-    for name in ("check_flags", "check_slot", "check_a", "check_b"):
-        _must(len(getattr(segment, name)) == count, f"{name} has one for each of {count} checks")
     _must(((segment.entry_check >= 0) & (segment.entry_check < count)).all(), "the checks of entries are there")
     _must((operation <= layout.OPAQUE).all(), "each check is an operation that there is")
-    rows = np.unique(np.stack([operation, segment.check_flags, slot, a, b]), axis=1)
+    rows = np.unique(np.stack([operation, flags, slot, a, b]), axis=1)
     _must(rows.shape[1] == count, "each check is kept once")
     opaque = operation == layout.OPAQUE
     _must(((slot >= 0) & (slot < slots))[~opaque].all() and (slot[opaque] == -1).all(), "checks are of slots")
@@ -281,18 +275,18 @@ def _check_checks(segment: Segment, slots: int) -> None:
     for end in (a, b):
         ends = end[operation == layout.TEXT_INTERVAL]
         _must(((ends >= -1) & (ends < strings)).all(), "the bounds of intervals of strings are there, or -1")
-    _check_lists(segment, a, b, strings)
+    _check_lists(segment, operation, a, b, strings)
     open_ends = layout.OPEN_LOW | layout.OPEN_HIGH
-    _must((segment.check_flags <= open_ends | layout.NEGATED).all(), "checks have the flags that there are")
-    odd = (segment.check_flags & open_ends != 0) & (operation != layout.TEXT_INTERVAL)
+    _must((flags <= open_ends | layout.NEGATED).all(), "checks have the flags that there are")
+    odd = (flags & open_ends != 0) & (operation != layout.TEXT_INTERVAL)
     _must(not odd.any(), "only intervals of strings have open ends")
 
 
-def _check_lists(segment: Segment, a: Array, b: Array, strings: int) -> None:
-    listed = np.isin(segment.check_operation, _LISTS)
+def _check_lists(segment: Segment, operation: Array, a: Array, b: Array, strings: int) -> None:
+    listed = np.isin(operation, _LISTS)
     _must(((a >= 0) & (a < b) & (b <= len(segment.lists)))[listed].all(), "the lists of checks are there")
     for check in np.flatnonzero(listed).tolist():
         values = segment.lists[a[check] : b[check]]
         _must(all(one < other for one, other in pairwise(values.tolist())), f"list of check {check} is in order")
-        if segment.check_operation[check] in _TEXT_LISTS:
+        if operation[check] in _TEXT_LISTS:
             _must(values[0] >= 0 and values[-1] < strings, f"the strings in the list of check {check} are there")

@@ -57,7 +57,7 @@ IS_NULL, OPAQUE = 15, 16
 LEAST, MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 ANY_BYTE, ONE_BYTE = 0xFF, 0xFE  # % and _ in a pattern; neither occurs in UTF-8
 GRAM = 4  # bytes of a gram; shorter literals have shorter grams
-OPEN_LOW, OPEN_HIGH = 1, 2  # in `check_flags`: a TEXT_INTERVAL without that bound is not closed there
+OPEN_LOW, OPEN_HIGH = 1, 2  # flags of checks: a TEXT_INTERVAL without that bound is not closed there
 NEGATED = 4
 EMPTY, DIRTY, ARRAY = 1, 2, 4  # flags of an encoded value, see `encode`
 FILTER_BITS = 20  # of the filter in front of a table of grams, as a power of two
@@ -92,11 +92,7 @@ class Segment(NamedTuple):
     entry_check: Array  # int32: numbers of checks
 
     # Checks, each kept once however many entries share it
-    check_operation: Array  # uint8
-    check_flags: Array  # uint8
-    check_slot: Array  # int32
-    check_a: Array  # int64
-    check_b: Array  # int64
+    check_rows: Array  # int64[., 4]: operation and flags, slot, a, b; see `check_columns`
     lists: Array  # int64: keys, or numbers of strings
 
     # Strings of literals
@@ -173,6 +169,26 @@ def hash_columns(hash_places: Array) -> HashColumns:
 def hash_places(columns: HashColumns) -> Array:
     both = (columns.bucket + 1) << 32 | (columns.text + 1)
     return np.stack([columns.key, both, columns.first, columns.end], axis=1).ravel()
+
+
+class CheckColumns(NamedTuple):
+    """What a check is, by itself: all of it stands in one line of the cache."""
+
+    operation: Array
+    flags: Array
+    slot: Array
+    a: Array
+    b: Array
+
+
+def check_columns(check_rows: Array) -> CheckColumns:
+    both, slot, a, b = check_rows.reshape(-1, 4).T
+    return CheckColumns(both & 0xFF, both >> 8, slot, a, b)
+
+
+def check_rows(columns: CheckColumns) -> Array:
+    both = columns.flags << 8 | columns.operation
+    return np.stack([both, columns.slot, columns.a, columns.b], axis=1).ravel()
 
 
 BLOCK = 16  # entries, blocks, and blocks of blocks, whose largest upper bounds are kept together

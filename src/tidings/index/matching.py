@@ -53,7 +53,7 @@ class SegmentMatcher:
             counts=np.zeros(slots, np.int32),
             stamp=np.zeros(len(segment.member_shared), np.int64),
             serial=np.zeros(1, np.int64),
-            memo=np.zeros(len(segment.check_operation), np.int64),
+            memo=np.zeros(len(segment.check_rows) // 4, np.int64),
         )
         self._kept = segment, scratch  # alive, for the kernels know their addresses only
         self._segment, self._scratch = directory(segment), directory(scratch)
