@@ -104,8 +104,10 @@ def test_the_answer_does_not_depend_on_the_path(attribute: str, tmp_path: Path) 
     assert expected
     index = index_of(wheres, attribute)
     paths = [path for id in wheres for path in index.paths_of(id)]
-    found = [path for path in paths if path.startswith(PATHS[attribute][0])]
-    assert len(found) >= 0.8 * len(paths), paths[:5]  # some simplify to another form, or to nothing
+    # Beside a value a range orders what the value leads to; some simplify to another form, or to nothing.
+    found = [path for path in paths if path.startswith(PATHS[attribute][0]) or f" of {attribute}, " in path]
+    assert len(found) >= 0.6 * len(paths), paths[:5]
+    assert any(path.startswith(PATHS[attribute][0]) for path in paths)
     for part in index.parts:
         check_segment(part.segment, len(part.slots))
         part.ids.check()

@@ -50,17 +50,26 @@ def test_an_equality_is_chosen_before_a_range_where_nothing_is_known() -> None:
     access = only("low <= 95 AND symbol = 'IBM'")
     assert access.predicate == parse("symbol = 'IBM'")
     assert [print_expression(term) for term in access.residual] == ["low <= 95"]
-    assert access.reason == "the most selective of 2, an estimated 0.01 of the events"
+    assert access.reason == "the most selective of 2, an estimated 0.003 of the events"
 
 
 def test_the_most_selective_is_chosen_where_events_were_seen() -> None:
     events = [{"side": "buy" if n % 2 else "sell", "price": n, "name": f"n{n % 50}"} for n in range(1000)]
     known = learn_from_events(events)
-    assert only("side = 'buy' AND price < 10", known).predicate == parse("price < 10")
-    assert only("side = 'buy' AND price < 900", known).predicate == parse("side = 'buy'")
-    assert only("name = 'n1' AND side = 'buy'", known).share == pytest.approx(0.02)
+    assert only("name LIKE 'n4%' AND price < 10", known).predicate == parse("price < 10")
+    assert only("name LIKE 'n4%' AND price < 900", known).predicate == parse("name LIKE 'n4%'")
+    assert only("side = 'buy' AND name = 'n1'", known).predicate == parse("name = 'n1'")
     assert only("name LIKE 'n4%' AND side = 'buy'", known).predicate == parse("name LIKE 'n4%'")
     assert only("never = 1 AND name = 'n1'", known).predicate == parse("never = 1")
+
+
+def test_what_orders_the_subscriptions_of_a_value_counts_too() -> None:
+    events = [{"side": "buy" if n % 2 else "sell", "price": n, "name": f"n{n % 50}"} for n in range(1000)]
+    known = learn_from_events(events)
+    assert only("side = 'buy' AND price < 10", known).predicate == parse("side = 'buy'")  # and by price among them
+    assert only("side = 'buy' AND price < 10", known).share == pytest.approx(0.5 * 0.01, rel=0.2)
+    assert only("name = 'n1' AND side = 'buy'", known).share == pytest.approx(0.02 * 0.5)
+    assert only("side = 'buy' AND name > 'n1'", known).share == pytest.approx(0.5)  # ranges of strings are verified
 
 
 def test_subscriptions_themselves_say_what_is_worth_looking_up() -> None:

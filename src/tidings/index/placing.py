@@ -35,6 +35,7 @@ from tidings.model.predicates import (
 )
 from tidings.model.values import AttributeType, Literal
 from tidings.planning.access import access_of, path_of
+from tidings.planning.selectivity import share_of
 from tidings.planning.simplify import empty, simplified
 from tidings.planning.statistics import EventStatistics
 
@@ -131,8 +132,6 @@ class Placing:
         return found
 
     def _by_range(self, member: int, predicate: Predicate, residual: Terms) -> Entry:
-        if self.checks.interval(predicate) is None:  # strings: verified, not looked up
-            return self._entry(member, layout.SCAN, -1, [predicate, *residual])
         entry = self._entry(member, layout.VALUE, -1, [predicate, *residual])
         return entry._replace(kind=entry.order, lead=entry.second, second=-1, order=-1)
 
@@ -155,7 +154,8 @@ class Placing:
         second = order = -1
         low = high = 0
         checks = []
-        for term in sorted(residual, key=_is_range) if kind == layout.VALUE and lead >= 0 else residual:
+        ordering = kind == layout.VALUE and lead >= 0 and len(residual) > 1
+        for term in sorted(residual, key=lambda term: share_of(term, self.statistics)) if ordering else residual:
             interval = self.checks.interval(term) or self.checks.point(term) if kind == layout.VALUE else None
             if interval is None or interval[1] == lead or (lead < 0 and interval[0] in _POINTS):
                 checks.append(self.checks.check(term))
@@ -178,10 +178,6 @@ def _conjunctions(expression: Expression) -> list[Terms]:
     if len(paths) == len(parts) and all(map(_is_simple, predicates)):
         return [parts]  # type: ignore[list-item]  # each has an attribute of its own: a predicate, or the NOT of one
     return [conjunction.terms for conjunction in simplified(expression)]
-
-
-def _is_range(term: Predicate | Not) -> bool:
-    return not (type(term) is Comparison and term.operator is Operator.EQUAL)
 
 
 def _is_simple(predicate: Expression) -> bool:

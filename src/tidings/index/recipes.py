@@ -23,6 +23,7 @@ from tidings.index.literals import ORDERED, bounds_of, keys_of
 from tidings.model.predicates import Between, Comparison, Conjunction, Operator
 from tidings.model.values import AttributeType
 from tidings.planning.access import access_of
+from tidings.planning.selectivity import share_of
 from tidings.planning.statistics import EventStatistics
 
 WAITING = 16_384  # conjunctions that wait before they are placed together
@@ -184,7 +185,8 @@ class Recipes:
         slots = [self._checks.slot(part, kind) for part, kind in zip(parts, types, strict=True)]
         access = access_of(Conjunction(tuple(parts)), self._statistics)
         lead = next(number for number, part in enumerate(parts) if part is access.predicate)
-        return _recipe(lead, orders, slots, [kind is AttributeType.STRING for kind in types])
+        shares = [share_of(part, self._statistics) for part in parts]
+        return _recipe(lead, orders, slots, [kind is AttributeType.STRING for kind in types], shares)
 
 
 def _recipe_of_two_values(value: int, equal: int, orders: list[int], slots: list[int], texts: list[bool]) -> Recipe:
@@ -195,15 +197,13 @@ def _recipe_of_two_values(value: int, equal: int, orders: list[int], slots: list
     return Recipe(value, equal, equal, rest, slots, place)
 
 
-def _recipe(lead: int, orders: list[int], slots: list[int], texts: list[bool]) -> Recipe:
-    """The recipe for parts of these kinds in these slots, found by `lead`."""
+def _recipe(lead: int, orders: list[int], slots: list[int], texts: list[bool], shares: list[float]) -> Recipe:
+    """The recipe for parts of these kinds in these slots: found by `lead`, ordered by the most selective other one."""
     value = lead if orders[lead] == layout.VALUE else -1
     others = [number for number in range(len(orders)) if slots[number] != slots[lead]]
-    equal = next((number for number in others if orders[number] == layout.VALUE), -1) if value >= 0 else -1
-    if equal >= 0:
-        return _recipe_of_two_values(value, equal, orders, slots, texts)
-    ranges = [number for number in others if orders[number]]
-    first = lead if value < 0 else (ranges or [-1])[0]
+    first = lead if value < 0 else min(others, key=shares.__getitem__, default=-1)
+    if value >= 0 and first >= 0 and orders[first] == layout.VALUE:
+        return _recipe_of_two_values(value, first, orders, slots, texts)
     if first < 0:
         rest = [number for number in range(len(orders)) if number != value]
         return Recipe(value, -1, -1, rest, slots, {"kind": layout.VALUE, "lead": slots[lead]})

@@ -6,6 +6,7 @@ any can only be scanned: every event is tested against it, and `Plan.warnings` s
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -25,6 +26,7 @@ from tidings.model.predicates import (
     Predicate,
     Wildcard,
 )
+from tidings.model.values import AttributeType
 from tidings.planning.selectivity import share_of
 from tidings.planning.simplify import simplified
 from tidings.planning.statistics import EventStatistics
@@ -97,22 +99,49 @@ def plan(expression: Expression, statistics: EventStatistics = NOTHING) -> Plan:
 
 
 def access_of(conjunction: Conjunction, statistics: EventStatistics = NOTHING) -> Access:
-    """The access by the most selective predicate that has a path; the first of equals."""
+    """The access by the most selective predicate that has a path; the first of equals.
+
+    What is found by a value is ordered, among others of that value, by one further value or range: both count.
+    """
     if not conjunction.terms:
         return Access(conjunction, AccessPath.ALWAYS, None, True, 1.0, "it asks for nothing")
     best: Access | None = None
+    least = 2.0, 2.0
     for term in conjunction.terms:
         found = path_of(term)
         if found is not None:
             path, exact = found
-            share = share_of(term, statistics)
-            if best is None or share < best.share:
+            own = share = share_of(term, statistics)
+            if path is AccessPath.VALUE:
+                share *= min((share_of(other, statistics) for other in _orders(conjunction, term)), default=1.0)
+            if (share, own) < least:  # of two values the rarer leads
                 assert not isinstance(term, Not)
+                least = share, own
                 best = Access(conjunction, path, term, exact, share, _reason(conjunction, share))
     if best is None:
         reason = "it has no equality, range, list, prefix, suffix, substring or element to look up"
         return Access(conjunction, AccessPath.SCAN, None, False, 1.0, reason)
     return best
+
+
+def _orders(conjunction: Conjunction, lead: Predicate | Not) -> Iterator[Predicate]:
+    """The terms by one of which what is found by the value of another attribute can be ordered."""
+    for term in conjunction.terms:
+        if orders(term) and term.attribute != lead.attribute:  # type: ignore[union-attr]  # both are predicates
+            yield term  # type: ignore[misc]  # as the test says
+
+
+def orders(term: Predicate | Not) -> bool:
+    """Whether subscriptions can be ordered by what a term compares with: another value, or a range on a line."""
+    match term:
+        case Comparison(_, Operator.EQUAL, _):
+            return True
+        case Comparison(_, operator, literal):
+            return operator is not Operator.NOT_EQUAL and literal.type is not AttributeType.STRING
+        case Between(_, low, _):
+            return low.type is not AttributeType.STRING
+        case _:
+            return False
 
 
 def path_of(term: Predicate | Not) -> tuple[AccessPath, bool] | None:
@@ -122,7 +151,7 @@ def path_of(term: Predicate | Not) -> tuple[AccessPath, bool] | None:
             return None
         case Comparison(_, Operator.EQUAL, _) | In():
             return AccessPath.VALUE, True
-        case Comparison() | Between():
+        case Comparison() | Between() if orders(term):
             return AccessPath.RANGE, True
         case HasAll(_, literals):
             return AccessPath.ELEMENT, len(literals) == 1
