@@ -175,6 +175,8 @@ def _order(columns: Columns, tables: Tables) -> Array:
         some, keys = by_table[start:end], []
         if kind in layout.BY_HIGH or kind in _BY_LOW:
             keys.append((columns.high if kind in layout.BY_HIGH else columns.low)[some])
+        if kind == layout.SUBSTRING:
+            keys.append(columns.whole[some])
         if kind in layout.HASHED:
             text = columns.text[some]
             keys.append(text if text[0] >= 0 else columns.key[some])

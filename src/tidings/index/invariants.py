@@ -231,6 +231,9 @@ def _check_order(segment: Segment, table: int) -> None:
         _must((segment.entry_low[entries] == layout.LEAST).all(), f"table {table} has no lower bounds")
     if kind in (layout.LOWER, layout.VALUE_LOWER):
         _must((segment.entry_high[entries] == layout.MOST).all(), f"table {table} has no upper bounds")
+    if kind == layout.SUBSTRING:
+        falls = np.flatnonzero(np.diff(segment.entry_text[entries]) < 0) + entries.start + 1
+        _must(np.isin(falls, segment.bucket_entries).all(), f"those of one string stand together in table {table}")
     if kind == layout.VALUE_POINT:
         _must(np.array_equal(segment.entry_low[entries], segment.entry_high[entries]), f"table {table} has points only")
     if segment.table_sliced[table]:

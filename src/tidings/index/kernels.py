@@ -167,6 +167,19 @@ def take_entries(seg, table, start, end, batch, scratch, found, inexact, once): 
 
 
 @compiled
+def take_once(seg, table, start, end, batch, scratch, found, inexact):  # type: ignore[no-untyped-def]
+    """Entries that are always taken together, and may be met again in the same row: marked by the first of them."""
+    stamp, serial = int64s(scratch, M.stamp), int64s(scratch, M.serial)[0]
+    if uint8s(seg, S.table_sliced)[table]:
+        first = int32s(seg, S.entry_member)[start]
+        if stamp[first] == serial:
+            return
+        if not inexact:
+            stamp[first] = serial  # what is inexact is tried one by one, and marked by that
+    take_entries(seg, table, start, end, batch, scratch, found, inexact, True)
+
+
+@compiled
 def next_reaching(seg, entry, end, low):  # type: ignore[no-untyped-def]
     """The next entry whose upper bound is not below `low`, or `end`; what ends too early is passed in large steps."""
     entry_high, entry_reach = int64s(seg, S.entry_high), int64s(seg, S.entry_reach)
@@ -241,7 +254,7 @@ def take_by_bound(seg, table, kind, slot, start, end, batch, scratch, found, ine
 
 
 @compiled
-def take_prefixes(seg, table, backwards, batch, entry, scratch, found, inexact, once):  # type: ignore[no-untyped-def]
+def take_prefixes(seg, table, backwards, batch, entry, scratch, found, inexact):  # type: ignore[no-untyped-def]
     """Walks the path of a value in its string tree: every length of prefix (or suffix) that someone asks for."""
     data, length = uint8s(batch, B.data), np.int64(int32s(batch, B.length)[entry])
     text = int64s(batch, B.text)[entry]
@@ -259,8 +272,7 @@ def take_prefixes(seg, table, backwards, batch, entry, scratch, found, inexact, 
             size += 1
         place = place_of_part(seg, table, hash_end(hashed), data, text, size, backwards)
         if place >= 0:
-            start, end = places[place + _FIRST], places[place + _END]
-            take_entries(seg, table, start, end, batch, scratch, found, inexact, once)
+            take_once(seg, table, places[place + _FIRST], places[place + _END], batch, scratch, found, inexact)
 
 
 @compiled
@@ -289,12 +301,17 @@ def take_gram(seg, table, key, at, batch, entry, scratch, found, inexact):  # ty
     data, length = uint8s(batch, B.data), np.int64(int32s(batch, B.length)[entry])
     text, text_data, text_start = int64s(batch, B.text)[entry], uint8s(seg, S.text_data), int64s(seg, S.text_start)
     entry_low, entry_text, places = int64s(seg, S.entry_low), int32s(seg, S.entry_text), int64s(seg, S.hash_places)
-    for candidate in range(places[place + _FIRST], places[place + _END]):
+    candidate, last = places[place + _FIRST], places[place + _END]
+    while candidate < last:
         begin, literal = at - entry_low[candidate], entry_text[candidate]
+        end = candidate + 1
+        while end < last and entry_text[end] == literal:
+            end += 1
         start = text_start[literal]
         whole = text_start[literal + 1] - start
         if begin >= 0 and begin + whole <= length and same_bytes(data, text + begin, text_data, start, whole):
-            try_entry(seg, batch, scratch, found, candidate, inexact)
+            take_once(seg, table, candidate, end, batch, scratch, found, inexact)
+        candidate = end
 
 
 @compiled
@@ -321,8 +338,7 @@ def take_table(seg, table, batch, entry, slot, scratch, found, inexact):  # type
     elif kind == _SUBSTRING:
         take_substrings(seg, table, batch, entry, scratch, found, inexact)
     else:
-        once = int32s(scratch, M.counts)[slot] == 1
-        take_prefixes(seg, table, kind == _SUFFIX, batch, entry, scratch, found, inexact, once)
+        take_prefixes(seg, table, kind == _SUFFIX, batch, entry, scratch, found, inexact)
 
 
 @compiled

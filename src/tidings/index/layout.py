@@ -8,7 +8,7 @@ each conjunction that is found there:
     UPPER, LOWER     value <= bound, value >= bound: entries ordered by bound, so that the answer is one slice
     BETWEEN          low <= value <= high, for one element; PAIR: some element <= high, some (other) element >= low
     PREFIX, SUFFIX   hash of the first (last) n bytes, for each n that occurs -> bucket
-    SUBSTRING        hash of a gram of the literal, with the gram's place in it -> bucket
+    SUBSTRING        hash of a gram of the literal -> bucket; those of one literal stand together
     SCAN             led by no slot: tested for every event
 
 A table is *sliced* where an entry needs nothing further: the conjunction has no other term, and is the only one of its
@@ -44,7 +44,7 @@ WITH_VALUE = {
     PAIR: VALUE_PAIR,
 }
 
-NEVER_SLICED = (SUBSTRING, SCAN)
+NEVER_SLICED = (SCAN,)
 BY_HIGH = (VALUE_UPPER, UPPER)  # ordered by their upper bound; the others by the lower one
 
 # Operations of checks. `a` and `b` are keys, numbers of strings, or a range of the lists, by the operation.
