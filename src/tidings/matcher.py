@@ -162,6 +162,12 @@ class Matcher:
         """
         self._compiled_index().learn(learn_from_events(events))
 
+    def check(self) -> None:
+        """Asserts every invariant of what is inside: slow, for tests and for doubts."""
+        if self._index is not None:
+            self._index.check()
+            assert not any(id in self._index for id in self._recent)
+
     def __len__(self) -> int:
         return len(self._recent) + (len(self._index) if self._index is not None else 0)
 

@@ -14,7 +14,6 @@ import pytest
 
 from tidings import Event, Matcher, parse
 from tidings.index.compiled import CompiledIndex
-from tidings.index.invariants import check_segment
 from tidings.planning.statistics import AttributeStatistics, EventStatistics
 from tidings.reference import Reading, Settings, truth
 
@@ -108,9 +107,7 @@ def test_the_answer_does_not_depend_on_the_path(attribute: str, tmp_path: Path) 
     found = [path for path in paths if path.startswith(PATHS[attribute][0]) or f" of {attribute}, " in path]
     assert len(found) >= 0.6 * len(paths), paths[:5]
     assert any(path.startswith(PATHS[attribute][0]) for path in paths)
-    for part in index.parts:
-        check_segment(part.segment, len(part.slots))
-        part.ids.check()
+    index.check()
     assert answers(index, rows) == expected
     several = index_of(wheres, attribute, parts=3)
     assert len(several.parts) == 3

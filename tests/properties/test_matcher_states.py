@@ -176,6 +176,7 @@ class Matchers(RuleBasedStateMachine):
         for matcher in self.matchers:
             assert {each.id: each.where for each in matcher.subscriptions()} == expected
             assert len(matcher) == len(self.model)
+            matcher.check()
             assert all((id in matcher) == (id in self.model) for id in self.ids)
 
 

@@ -144,6 +144,13 @@ class CompiledIndex:
             yield from part.rows()
         yield from self._builder.rows()
 
+    def check(self) -> None:
+        """Asserts every invariant: of each part, and that no subscription is there twice."""
+        for part in self._parts:
+            part.check()
+        ids = [id for id, _ in self.rows()]
+        assert len(ids) == len(set(ids)) == len(self)
+
     def _place(self, id: Identifier) -> tuple[Part | None, int]:
         for part in reversed(self._parts):
             number = part.find(id)

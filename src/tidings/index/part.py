@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from tidings.errors import StoreError
 from tidings.index import layout
 from tidings.index.array_file import ArrayFile
 from tidings.index.assembling import assembled
 from tidings.index.changes import COMPILED
 from tidings.index.columns import IdColumn, TextColumn
 from tidings.index.identifiers import Identifiers
+from tidings.index.invariants import check_segment
 from tidings.index.layout import Array, Segment
 from tidings.index.matching import SegmentMatcher
 from tidings.index.placing import Placing
@@ -96,6 +98,14 @@ class Part:
             found[_path(segment, names, table, checks)] = None
         return list(found) or ["never: it cannot be satisfied"]
 
+    def check(self) -> None:
+        """Asserts every invariant of the part: slow, for tests and for doubts."""
+        check_segment(self.segment, len(self.slots))
+        self.ids.check()
+        assert len(self.wheres) == len(self.ids) == len(self.segment.member_shared)
+        assert len(self.alive) == (len(self.ids) if self.removed else 0)
+        assert np.count_nonzero(self.alive == 0) == self.removed
+
     # Files
 
     def arrays(self) -> dict[str, Array]:
@@ -106,6 +116,7 @@ class Part:
     def notes(self) -> dict[str, Any]:
         return {
             COMPILED: True,
+            "layout": layout.LAYOUT,
             "subscriptions": len(self.ids),
             "slots": [[list(path), kind.name] for path, kind in self.slots],
         }
@@ -113,6 +124,12 @@ class Part:
     @classmethod
     def from_file(cls, name: str, file: ArrayFile) -> Part:
         """The part that a file holds, as it was written: what later changes removed is not marked yet."""
+        written = file.notes.get("layout")
+        if written != layout.LAYOUT:
+            raise StoreError(
+                f"{file.path} has arrays of the layout {written}, and this version of tidings reads {layout.LAYOUT}; "
+                "make the matcher anew from its subscriptions"
+            )
         slots = Slots((tuple(path), SlotType[kind]) for path, kind in file.notes["slots"])
         segment = Segment(**{name: file.arrays[name] for name in Segment._fields})
         wheres = TextColumn(file.arrays["where_start"], file.arrays["where_data"])
