@@ -20,8 +20,8 @@ help: ## show this list
 	@echo "make TARGET [ARGS='...'] [PYTHON=python3.12]"
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' Makefile
 
-demo: $(VENV)/installed-core ## match events of every kind, on data it makes
-	@$(BIN)/python -m tidings demo $(ARGS)
+demo: java $(VENV)/installed-demo ## stream events of every kind past subscriptions on Spark, on data it makes
+	@JAVA_HOME="$$(tools/java)" && export JAVA_HOME && $(BIN)/python -m tidings demo $(ARGS)
 
 test: java $(VENV)/installed-dev ## run the tests but the slow ones; ARGS='-k like' picks some
 	@JAVA_HOME="$$(tools/java)" && export JAVA_HOME && $(BIN)/python -m pytest -n 2 -m "not slow" $(ARGS)
@@ -56,12 +56,12 @@ define install
 @touch $(addprefix $(VENV)/installed-,$(2))
 endef
 
-$(VENV)/installed-core: pyproject.toml $(VENV)/pyvenv.cfg
-	$(call install,,core)
+$(VENV)/installed-demo: pyproject.toml $(VENV)/pyvenv.cfg
+	$(call install,[spark$(comma)lab],demo)
 
 # With Spark: the tests use it, and mypy reads its types.
 $(VENV)/installed-dev: pyproject.toml $(VENV)/pyvenv.cfg
-	$(call install,[dev$(comma)spark],core dev)
+	$(call install,[dev$(comma)spark],demo dev)
 
 # A prerequisite before the environment: where Java is missing, that is said before Spark is downloaded.
 java:

@@ -135,25 +135,8 @@ def test_colours_only_in_a_terminal() -> None:
     assert "\x1b" in tidings("check", "a = 1", FORCE_COLOR="1", TERM="xterm-256color").stdout
 
 
-def test_demo_ends_by_itself_and_shows_every_kind() -> None:
-    ran = tidings("demo", "--events", "200")
-    assert ran.returncode == 0, ran.stderr
-    for word in ("matches(", "similarity(", "xpath_boolean(", "has_any(", "RLIKE", "IS NULL", "TIMESTAMP", "events/s"):
-        assert word in ran.stdout
-    assert "why 'rate decisions' hears of event" in ran.stdout
-    assert "why 'ibm below 140' does not hear of event" in ran.stdout
-
-
-def test_demo_makes_the_same_of_the_same_seed() -> None:
-    def table(seed: str) -> str:
-        return tidings("demo", "--events", "100", "--seed", seed).stdout.partition("values could not be read")[0]
-
-    assert table("3") == table("3")
-    assert table("3") != table("4")
-
-
 def test_version_and_help() -> None:
     assert tidings("--version").stdout == "tidings 0.1.0\n"
-    for command in ("check", "explain", "demo"):
+    for command in ("check", "explain", "match", "demo"):
         assert command in tidings("--help").stdout
     assert "Traceback" not in tidings("no-such-command").stderr

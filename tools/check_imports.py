@@ -30,25 +30,31 @@ PARTS: dict[str, str] = {
     "store": "errors model analysis language planning reference index",
     "batches": "errors model index",
     "matcher": "errors model analysis language planning reference explanation store rendezvous index batches",
-    "spark": "errors model analysis language planning rendezvous index",
+    "spark": "errors model analysis language reference planning rendezvous index store batches matcher",
     "service": "errors model analysis language planning rendezvous index matcher explanation",
     "overlay": "errors model",
     "systems": "errors model analysis language planning rendezvous overlay",
     "lab": "errors model analysis language planning rendezvous index reference overlay systems spark",
     PUBLIC: "errors model analysis language reference explanation matcher",
-    "demo": f"errors model {PUBLIC} matcher explanation",
-    "cli": f"errors model analysis {PUBLIC} language planning reference explanation matcher demo spark service lab",
+    "spark_session": "errors",
+    "match_files": "errors index spark spark_session",
+    "demo": f"errors model {PUBLIC} language matcher explanation spark spark_session",
+    "cli": (
+        f"errors model analysis {PUBLIC} language planning reference explanation matcher demo match_files "
+        "spark service lab"
+    ),
     "__main__": "cli",
 }
 
 # package -> the only parts that import it: the others work, and start quickly, where it is not installed.
 PACKAGES: dict[str, str] = {
-    "pyspark": "spark",
+    "pyspark": "spark spark_session match_files demo",
     "numba": "index overlay",
     "fastapi": "service",
     "starlette": "service",
     "uvicorn": "service",
-    "matplotlib": "lab",
+    "psycopg": "spark",
+    "matplotlib": "lab demo",
     "sqlglot": "language",
     "lxml": "analysis",
     "Stemmer": "analysis",

@@ -15,17 +15,22 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from tidings import Event, Explanation, Settings, __version__, explain, parse, print_expression
+from tidings import Event, Settings, __version__, explain, parse, print_expression
 from tidings.analysis.words import analyser as analyser_named
 from tidings.demo import run_demo
-from tidings.errors import SubscriptionError, TidingsError
+from tidings.demo.report import coloured
+from tidings.errors import SettingError, SubscriptionError, TidingsError
+from tidings.match_files import Request, Summary, match_files
 from tidings.model.predicates import Conjunction, all_of
 from tidings.planning.access import Access, AccessPath, Cost, Plan, plan
 from tidings.reference import check_answerable
 
 CONJUNCTIONS_SHOWN = 10
-_COLOURS = {True: "green", False: "red", None: "yellow"}
-_TRUTHS = {True: "true", False: "false", None: "unknown"}
+_ASSIGNMENTS = {
+    "--read-as": "attribute=type, such as published=timestamp",
+    "--read-option": "name=value, such as sep=;",
+    "--conf": "name=value, such as spark.driver.memory=4g",
+}
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -121,7 +126,7 @@ def explain_command(
 ) -> None:
     """Say why the event in FILE matches a subscription, or why not. Status 0 when it matches, 1 when it does not."""
     try:
-        event = Event.from_json(_content(file), dict(_assignment(option) for option in read_as or []))
+        event = Event.from_json(_content(file), dict(_assignment("--read-as", option) for option in read_as or []))
         explanation = explain(where, event, Settings(analyser_named(analyser)))
     except TidingsError as error:
         _refused(error, as_json, status=2)
@@ -129,32 +134,114 @@ def explain_command(
         print(json.dumps({"matches": explanation.matches, "why": explanation.why, "tree": explanation.to_dict()}))
     else:
         console = _console()
-        for line in explanation_lines(explanation):
+        for line in coloured(explanation):
             console.print(line, soft_wrap=True)
         console.print(Text(explanation.why, "bold"), soft_wrap=True)
     raise typer.Exit(0 if explanation.matches else 1)
 
 
+@app.command("match")
+def match_command(
+    subscriptions: Annotated[
+        str, typer.Argument(help="Subscriptions with id and where: csv, json lines, parquet, or a compiled index.")
+    ],
+    events: Annotated[str, typer.Argument(help="Events: csv, json lines or parquet; a file, a folder or a glob.")],
+    out: Annotated[str, typer.Option("--out", "-o", help="Where matches go: a file by its ending, else a folder.")],
+    format: Annotated[str | None, typer.Option(help="csv, jsonl or parquet, where --out has no ending.")] = None,
+    events_format: Annotated[str | None, typer.Option(help="The same of the events.")] = None,
+    subscriptions_format: Annotated[str | None, typer.Option(help="The same of the subscriptions.")] = None,
+    schema: Annotated[
+        str | None, typer.Option(help="Columns of the events and their types: 'id string, low double'.")
+    ] = None,
+    read_option: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="An option of Spark's reader of events, such as sep=;"),
+    ] = None,
+    id_column: Annotated[str, typer.Option(help="The column with the ids of events.")] = "id",
+    lists: Annotated[
+        bool, typer.Option("--lists", help="One row for each event, with a list of subscriptions.")
+    ] = False,
+    event_column: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="A column of events to carry along; may be repeated.")
+    ] = None,
+    subscription_column: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="A column of subscriptions to carry along.")
+    ] = None,
+    strategy: Annotated[str, typer.Option(help="How events and subscriptions meet on Spark.")] = "auto",
+    index: Annotated[
+        str | None, typer.Option(metavar="FOLDER", help="Keep the compiled index here, for the next time.")
+    ] = None,
+    analyser: Annotated[str | None, typer.Option(help="How text is cut into words: simple or english.")] = None,
+    master: Annotated[str, typer.Option(help="Spark's master, such as spark://host:7077.")] = "local[*]",
+    conf: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="A setting of Spark; may be repeated.")
+    ] = None,
+    streaming: Annotated[
+        bool, typer.Option("--streaming", help="Match the files of a folder that were not matched before.")
+    ] = False,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="With --streaming: wait for further files, until interrupted.")
+    ] = False,
+    checkpoint: Annotated[
+        str | None,
+        typer.Option(metavar="FOLDER", help="Where a stream notes what is done; OUT/_checkpoint if not given."),
+    ] = None,
+    files_per_batch: Annotated[int | None, typer.Option(min=1, help="At most so many files in one batch.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is at --out.")] = False,
+    problems: Annotated[
+        bool, typer.Option("--problems/--no-problems", help="Look for values that cannot be read: a second pass.")
+    ] = True,
+    top: Annotated[int, typer.Option(min=0, help="How many of the most matched subscriptions to show.")] = 5,
+    as_json: AsJson = False,
+) -> None:
+    """Match the events in files with the subscriptions in files, on Spark, once or as a stream.
+
+    Status 0 when done, 1 when all subscriptions or all events were in error or cannot be read, 2 for a wrong option.
+    """
+    try:
+        request = Request(
+            subscriptions, events, out, format, subscriptions_format, events_format, schema,
+            dict(_assignment("--read-option", option) for option in read_option or []),
+            id_column, lists, tuple(event_column or ()), tuple(subscription_column or ()), strategy, index, analyser,
+            master, dict(_assignment("--conf", option) for option in conf or []),
+            streaming, follow, checkpoint, files_per_batch, overwrite, problems, top,
+        )  # fmt: skip
+        summary = match_files(request, _progress)
+    except SettingError as error:
+        _refused(error, as_json, status=2)
+    except TidingsError as error:
+        _refused(error, as_json)
+    if as_json:
+        print(json.dumps(summary.to_dict()))
+    else:
+        console = _console()
+        for line in summary_lines(summary):
+            console.print(line, soft_wrap=True)
+    raise typer.Exit(0 if summary.usable else 1)
+
+
+def _progress(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def summary_lines(summary: Summary) -> list[Text]:
+    rows = list(summary.rows())
+    width = max(len(word) for word, _ in rows)
+    return [Text.assemble((word.ljust(width), "bold"), "  ", said) for word, said in rows]
+
+
 @app.command()
 def demo(
-    events: Annotated[int, typer.Option(help="How many events to make.", min=1, max=100_000)] = 300,
+    events: Annotated[int, typer.Option(help="How many events to make.", min=100, max=100_000)] = 3_000,
     seed: Annotated[int, typer.Option(help="Another seed makes other data.")] = 7,
+    spark: Annotated[bool, typer.Option("--spark/--no-spark", help="Run on Spark, or in this process only.")] = True,
+    out: Annotated[str, typer.Option(help="The folder for its files; what is there is replaced.")] = "out/demo",
 ) -> None:
-    """Match events of every kind (quotes, news, XML records) against subscriptions of every kind, on data it makes."""
-    run_demo(_console(), events, seed)
-
-
-def explanation_lines(explanation: Explanation) -> list[Text]:
-    """The tree as `str(explanation)` draws it, with each truth in its colour."""
-    lines = []
-    for line in str(explanation).split("\n"):
-        text = Text(line)
-        for truth, word in _TRUTHS.items():
-            at = line.find(word)
-            if at >= 0 and not line[:at].strip("│├└ "):
-                text.stylize(_COLOURS[truth], at, at + len(word))
-        lines.append(text)
-    return lines
+    """Stream events of every kind (quotes, news, XML records) past subscriptions of every kind, on data it makes."""
+    try:
+        run_demo(_console(), events, seed, spark, Path(out))
+    except TidingsError as error:
+        _refused(error, as_json=False)
 
 
 def _content(file: str) -> str:
@@ -167,11 +254,11 @@ def _content(file: str) -> str:
         raise TidingsError(f"{file} cannot be read: {reason}") from None
 
 
-def _assignment(option: str) -> tuple[str, str]:
-    name, equals, kind = option.partition("=")
+def _assignment(name: str, option: str) -> tuple[str, str]:
+    key, equals, value = option.partition("=")
     if not equals:
-        raise TidingsError(f"--read-as takes attribute=type, such as published=timestamp, and was given {option!r}")
-    return name, kind
+        raise SettingError(f"{name} takes {_ASSIGNMENTS[name]}, and was given {option!r}")
+    return key, value
 
 
 def _refused(error: TidingsError, as_json: bool, status: int = 1) -> NoReturn:

@@ -1,0 +1,40 @@
+"""tidings on Spark: DataFrames of events and subscriptions in, matches out. See docs/spark.md.
+
+Importing it needs pyspark: pip install 'tidings[spark]'.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+if find_spec("pyspark") is None:
+    raise ImportError("tidings.spark needs pyspark, which is not installed: pip install 'tidings[spark]'")
+
+from tidings.spark.compiling import Compiled, Removed, compile_index, remove_ids
+from tidings.spark.index import Index, open_index
+from tidings.spark.matching import match, problems
+from tidings.spark.measuring import BatchMetrics, metrics
+from tidings.spark.notifying import notifications
+from tidings.spark.postgres import PostgresSink
+from tidings.spark.sinks import Batch, ConsoleSink, ParquetSink, Sink
+from tidings.spark.streaming import stream
+
+__all__ = [
+    "Batch",
+    "BatchMetrics",
+    "Compiled",
+    "ConsoleSink",
+    "Index",
+    "ParquetSink",
+    "PostgresSink",
+    "Removed",
+    "Sink",
+    "compile_index",
+    "match",
+    "metrics",
+    "notifications",
+    "open_index",
+    "problems",
+    "remove_ids",
+    "stream",
+]

@@ -1,0 +1,109 @@
+"""What each batch of a stream did: a line in the log, and a table of JSON lines below the checkpoint.
+
+The table has one row for each batch, also for one that was run again. It is in blocks of BLOCK batches, of which one is
+written anew after each batch: no line is ever torn, and the files stay few.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import time
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from tidings.spark.records import Records, records_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, Observation, SparkSession
+
+TABLE = "metrics"  # the folder of the table, in that of the stream's records
+BLOCK = 1_000
+WAIT_SECONDS = 2.0  # for counts after a sink has returned: they come with the end of its first action, or never
+
+log = logging.getLogger("tidings.spark")
+
+
+@dataclass(frozen=True, slots=True)
+class BatchMetrics:
+    """One batch. Counts are those of the first action that the sink ran, and None if it ran none."""
+
+    batch: int
+    version: int
+    subscriptions: int
+    events: int | None
+    events_without_id: int | None
+    matches: int | None
+    seconds: float
+    started: str  # in UTC, ISO 8601
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counting:
+    """Counts of rows that are taken while they pass."""
+
+    events: Observation
+    matches: Observation
+
+    def counted(self) -> tuple[int | None, int | None, int | None]:
+        """Events, those without an id, and matches."""
+        events, matches = _observed(self.events), _observed(self.matches)
+        if events is None or matches is None:
+            return None, None, None
+        return events["events"], events["events"] - events["ids"], matches["matches"] or 0
+
+
+def events_counted(events: DataFrame, id_column: str) -> tuple[DataFrame, Observation]:
+    from pyspark.sql import Observation
+    from pyspark.sql.functions import col, count, lit
+
+    observation, quoted = Observation(), id_column.replace("`", "``")
+    counts = (count(lit(1)).alias("events"), count(col(f"`{quoted}`")).alias("ids"))
+    return events.observe(observation, *counts), observation
+
+
+def matches_counted(matches: DataFrame, lists: bool) -> tuple[DataFrame, Observation]:
+    from pyspark.sql import Observation
+    from pyspark.sql.functions import col, lit, size
+    from pyspark.sql.functions import sum as total
+
+    observation = Observation()
+    each = size(col(matches.columns[-1])) if lists else lit(1)
+    return matches.observe(observation, total(each).alias("matches")), observation
+
+
+def _observed(observation: Observation) -> dict[str, Any] | None:
+    """`Observation.get` waits for an action, for ever if the sink runs none: so it is asked for when it is there."""
+    future = observation._jo.future()  # type: ignore[union-attr]  # it is there once something is observed
+    end = time.monotonic() + WAIT_SECONDS
+    while not future.isCompleted():
+        if time.monotonic() > end:
+            return None
+        time.sleep(0.01)
+    return observation.get
+
+
+def record(records: Records, row: BatchMetrics) -> None:
+    name = f"{TABLE}/{row.batch // BLOCK:010}.jsonl"
+    rows = {each["batch"]: each for each in _lines(records, name)} | {row.batch: asdict(row)}
+    text = "".join(json.dumps(rows[batch]) + "\n" for batch in sorted(rows))
+    records.write(name, text.encode())
+    log.info(
+        "batch %d: version %d with %d subscriptions, %s events, %s matches, %.3f s",
+        row.batch, row.version, row.subscriptions, row.events, row.matches, row.seconds,
+    )  # fmt: skip
+
+
+def metrics(checkpoint: str | os.PathLike[str], spark: SparkSession | None = None) -> list[BatchMetrics]:
+    """The batches of the stream with this checkpoint, in order; none if it has run none. A session is needed for a
+    checkpoint that Hadoop opens; without one given, the active one is taken."""
+    from pyspark.sql import SparkSession
+
+    records = records_of(spark or SparkSession.getActiveSession(), checkpoint)
+    names = [f"{TABLE}/{name}" for name in records.names(TABLE)]
+    return [BatchMetrics(**each) for name in names for each in _lines(records, name)]
+
+
+def _lines(records: Records, name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (records.read(name) or b"").splitlines()]

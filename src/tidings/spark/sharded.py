@@ -1,0 +1,230 @@
+"""The sharded strategy: subscriptions are divided by their rendezvous keys, and events travel to where they have keys.
+
+An event crosses the network once for each shard that it must visit, and not at all if nobody subscribed under any of
+its keys. A subscription may be on several shards and an event visit several of them; of the shards that they have in
+common the first one answers, and the others are silent: so each match is given once, without comparing answers.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tidings.index.layout import Array
+from tidings.spark import replicated
+from tidings.spark.answering import LISTS, PAIRS, PIECES, Asking
+from tidings.spark.merging import merged, merged_when_all_came
+from tidings.spark.placement import choice, largest_over_mean
+from tidings.spark.question import Question
+from tidings.spark.reaching import _application, reached
+from tidings.spark.routing import Routing, key_visits, routed, visited
+from tidings.spark.sharding import Sharding
+from tidings.spark.shards import Shards, keyed, made_shards, scanned_share, shard_count
+from tidings.spark.visiting import Visiting, answered_by_shards
+
+if TYPE_CHECKING:
+    import pyarrow
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructField, StructType
+
+SAMPLED = 5_000  # events, of which it is counted which keys they visit
+HEAD = 500  # of them, at most, from the beginning of each partition
+KEPT = 4  # indexes in shards that are remembered: a query that is asked for again finds its own
+_made: OrderedDict[tuple[Any, ...], Shards] = OrderedDict()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Expected:
+    """What a sample of events does: how many there are, how many of them visit each shard, how many go nowhere."""
+
+    events: int
+    visits: Array
+    dropped: int
+
+    def __str__(self) -> str:
+        each = (
+            f"{self.visits.sum() / self.events:.2f} visits for each event, {self.dropped / self.events:.0%} go nowhere"
+        )
+        return f"{each}; busiest shard {largest_over_mean(self.visits):.2f} times the mean (of {self.events:,} events)"
+
+
+def matches(question: Question, sharding: Sharding) -> DataFrame:
+    """As the replicated strategy answers; where no subscription can match at all, by it."""
+    shards = prepared(question, sharding)
+    if not len(shards.plan.filled):
+        return replicated.matches(question)
+    asking, width = _asking(question), len(question.events.columns)
+    routing = _routing(question, shards, asking)
+    visiting = Visiting(shards.files, asking, width, shards.hidden)
+
+    def route(batches: Iterable[Any]) -> Iterator[Any]:
+        return routed(routing, batches)
+
+    def answer(batches: Iterable[Any]) -> Iterator[Any]:
+        return answered_by_shards(visiting, batches)
+
+    sent = _tagged(question).mapInArrow(route, _sent_schema(question, routing))
+    there = sent.repartitionById(routing.shards, f"c{visiting.shard}")
+    found = there.mapInArrow(answer, _found_schema(question, asking.form))
+    if question.lists:
+        return _as_lists(question, found, routing.shards)
+    return replicated._as_pairs(question, found) if asking.form == PIECES else found
+
+
+def explained(question: Question, sharding: Sharding) -> Sequence[str]:
+    shards, index = prepared(question, sharding), question.index
+    sample = _sample(question) if _is_sampled(question, sharding) else None
+    expected = "not known: no sample of the events was taken"
+    if sample is not None:
+        expected = str(_expected(_routing(question, shards, _asking(question)), shards, sample))
+    _, how = reached(question.events.sparkSession, index.in_place, question.reach)
+    size = f"{index.subscriptions:,} subscriptions, {index.nbytes / 1e6:,.1f} MB"
+    keys = f"{len(shards.plan.keys):,} keys, {shards.split_keys} split, {shards.replicated_keys} replicated"
+    lists = "; lists are put together by a second one" if question.lists else ""
+    return (
+        f"index      {index.path}, version {index.version.number}: {size}",
+        f"executors  {how}",
+        f"shards     {len(shards.files)}, by {shards.scheme.name}: {keys}; {shards.scanned:,} subscriptions on all",
+        f"storage    {shards.replication:.2f} copies of each; largest shard {shards.largest_over_mean:.2f} of the mean",
+        f"shuffle    {expected}{lists}",
+    )
+
+
+def prepared(question: Question, sharding: Sharding) -> Shards:
+    """The index in shards; those that were made before, if the same index was to be sharded in the same way.
+
+    The events that were asked about first say which keys are heavy: later ones find the shards as they are.
+    """
+    spark, index = question.events.sparkSession, question.index
+    wanted = (_application(spark), index.digest, sharding, question.reach)
+    found = _made.pop(wanted, None) or _prepared(question, sharding)
+    _made[wanted] = found
+    while len(_made) > KEPT:
+        _made.popitem(last=False)
+    return found
+
+
+def _prepared(question: Question, sharding: Sharding) -> Shards:
+    spark, index, visits = question.events.sparkSession, question.index, None
+    count = shard_count(spark, index, sharding.shards)
+    keys = keyed(spark, index, sharding, count, question.reach)
+    sample = _sample(question) if _is_sampled(question, sharding) else None
+    if sample is not None:
+        visits = key_visits(keys.scheme, keys.columns, keys.keys, _asking(question), sample)
+    return made_shards(spark, index, keys, visits, sharding.treat_heavy, count, question.reach)
+
+
+def chosen(question: Question, sharding: Sharding) -> tuple[bool, str]:
+    """Whether an index is better sharded, and why; by its size, the memory of this host, which stands for all, and how
+    many of some subscriptions have keys."""
+    index = question.index
+    if not hasattr(question.events, "repartitionById"):
+        return False, "events stay where they are: this version of Spark cannot send rows to shards, 4.1 can"
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    large, _ = choice(index.nbytes, memory, 0)
+    shards = shard_count(question.events.sparkSession, index, sharding.shards)
+    return choice(index.nbytes, memory, scanned_share(index, sharding, shards) if large else 0)
+
+
+# The sample
+
+
+def _is_sampled(question: Question, sharding: Sharding) -> bool:
+    return sharding.by_events and not question.events.isStreaming
+
+
+def _sample(question: Question) -> pyarrow.RecordBatch | None:
+    """Some of the events with their hashes, from the beginning of every partition; None if there are none."""
+
+    def head(batches: Iterable[Any]) -> Iterator[Any]:
+        left = HEAD
+        for batch in batches:
+            yield batch.slice(0, left)
+            left -= batch.num_rows
+            if left <= 0:
+                return
+
+    events = _tagged(question)
+    table = events.mapInArrow(head, events.schema).limit(20 * SAMPLED).toArrow()
+    if not table.num_rows:
+        return None
+    rows = np.unique(np.linspace(0, table.num_rows - 1, min(SAMPLED, table.num_rows)).astype(np.int64))
+    (batch,) = table.take(rows).combine_chunks().to_batches()
+    return batch
+
+
+def _expected(routing: Routing, shards: Shards, sample: pyarrow.RecordBatch) -> Expected:
+    rows, shard, _, _ = visited(replace(routing, all_somewhere=False), shards.plan, sample)
+    dropped = sample.num_rows - len(np.unique(rows))
+    return Expected(sample.num_rows, np.bincount(shard, minlength=routing.shards), dropped)
+
+
+# The query
+
+
+def _asking(question: Question) -> Asking:
+    """What a shard is asked. Lists have more columns, by which they are put together."""
+    form = LISTS if question.lists else PIECES if question.carried else PAIRS
+    asking = replicated._asking(question, form)
+    width = len(question.events.columns)
+    return replace(asking, carried=(*asking.carried, width, width + 1, width + 2)) if form == LISTS else asking
+
+
+def _routing(question: Question, shards: Shards, asking: Asking) -> Routing:
+    return Routing(shards.plan_files, len(shards.files), shards.scheme, shards.columns, asking, question.lists)
+
+
+def _tagged(question: Question) -> DataFrame:
+    """The events that have an id, with a hash: of the id; for lists of everything that Spark can make a hash of."""
+    from pyspark.sql.functions import col, xxhash64
+
+    events = question.events
+    names = events.columns[:1]
+    if question.lists:
+        names = [field.name for field in events.schema if _has_hash(field)]
+    hashed = xxhash64(*[col(name) for name in names]).alias("tag")
+    return events.where(col(events.columns[0]).isNotNull()).select("*", hashed)
+
+
+def _has_hash(field: StructField) -> bool:
+    kind = field.dataType.simpleString()
+    return "map<" not in kind and "variant" not in kind
+
+
+def _sent_schema(question: Question, routing: Routing) -> StructType:
+    """What `routing.routed` makes."""
+    from pyspark.sql.types import IntegerType, LongType, StructField, StructType
+
+    kinds = [field.dataType for field in question.events.schema]
+    kinds += [LongType(), IntegerType(), IntegerType(), *[LongType()] * routing.words]
+    return StructType([StructField(f"c{at}", kind) for at, kind in enumerate(kinds)])
+
+
+def _found_schema(question: Question, form: str) -> StructType:
+    from pyspark.sql.types import IntegerType, LongType, StructField, StructType
+
+    schema = replicated._schema(question, form)
+    if form != LISTS:
+        return schema
+    kinds = [field.dataType for field in schema]
+    kinds[-1:] = [LongType(), IntegerType(), IntegerType(), kinds[-1]]
+    return StructType([StructField(f"c{at}", kind) for at, kind in enumerate(kinds)])
+
+
+def _as_lists(question: Question, found: DataFrame, shards: int) -> DataFrame:
+    """One row for each event: the lists of all shards that it visited meet on the first of them."""
+    width = len(found.columns)
+    tag, shard, home = (f"c{width - back}" for back in (4, 3, 2))
+    together, merge = found.repartitionById(shards, home), merged_when_all_came
+    if not question.events.isStreaming:  # of a stream Spark sorts nothing
+        together, merge = together.sortWithinPartitions(tag, "c0", shard), merged
+
+    def put_together(batches: Iterable[Any]) -> Iterator[Any]:
+        return merge(batches)
+
+    return together.mapInArrow(put_together, replicated._schema(question, LISTS))

@@ -1,0 +1,346 @@
+"""Shards made of an index: the keys of all subscriptions are counted, placed, and each shard is compiled by itself.
+
+The driver sees hashes of keys and counts, never the subscriptions. A shard is a folder with an index of its own; one
+more folder has the table by which events are routed. All of them last as long as the process of the driver.
+"""
+
+from __future__ import annotations
+
+import atexit
+import math
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tidings.errors import StoreError
+from tidings.index.array_file import open_arrays
+from tidings.index.folder import Writer, read_version
+from tidings.index.layout import Array
+from tidings.language.parser import parse
+from tidings.model.normal_form import conjunctions
+from tidings.rendezvous.composite import AccessScheme
+from tidings.rendezvous.scheme import EVERYWHERE, Scheme
+from tidings.spark.building import Building, built
+from tidings.spark.files import IndexFiles, digest_of
+from tidings.spark.index import TEXTS, Index
+from tidings.spark.keying import KEY_COLUMNS, Spreading, keys_found, keys_of, rows_spread
+from tidings.spark.metadata import schema_note
+from tidings.spark.opening import opened
+from tidings.spark.placement import Placement, largest_over_mean, placed
+from tidings.spark.reaching import COPY, PATH, is_classic, reached
+from tidings.spark.routing import EVERYWHERE_HASH, Plan, column_of_attribute, words_of
+from tidings.spark.sharding import BUILT_FROM_SAMPLE, SCHEMES, Sharding
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, Row, SparkSession
+    from pyspark.sql.types import StructType
+
+BYTES_OF_SHARD = 2**29  # of the whole index, for one shard, where their number is not given
+SAMPLED = 20_000  # subscriptions that a matching tree is built from
+ASKED = 1_000  # subscriptions of which it is asked whether they have keys
+ROWS_SCHEMA = "segment int, group int, place bigint, data binary, id {}, where string, position int, message string"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Keyed:
+    """The keys of an index under a scheme: subscription i is number[i] of part[i], once for each of its keys."""
+
+    scheme: Scheme
+    columns: frozenset[str] | None  # of events, that keys are made of; None: of all
+    part: Array  # int32
+    number: Array  # int32
+    key: Array  # into `keys`
+    keys: Array  # uint64, in order
+
+    @property
+    def subscriptions(self) -> Array:
+        """How many each key has."""
+        return np.bincount(self.key, minlength=len(self.keys))
+
+    @property
+    def everywhere(self) -> int:
+        """The number of the key that every event visits, -1 if nothing is stored there."""
+        at = int(np.searchsorted(self.keys, np.uint64(EVERYWHERE_HASH)))
+        return at if at < len(self.keys) and self.keys[at] == EVERYWHERE_HASH else -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shards:
+    """An index in shards. `files` has None for a shard without subscriptions."""
+
+    index: Index
+    scheme: Scheme
+    columns: frozenset[str] | None
+    plan: Plan
+    plan_files: IndexFiles
+    files: tuple[IndexFiles | None, ...]
+    hidden: tuple[str, ...]  # columns of the shards' subscriptions with masks of their shards; none if each is on one
+    subscriptions: int  # that have a key
+    sizes: Array  # of the shards, in subscriptions
+    scanned: int  # that every event must meet
+
+    @property
+    def replication(self) -> float:
+        """On how many shards a subscription is, on average."""
+        return float(self.sizes.sum()) / max(1, self.subscriptions)
+
+    @property
+    def largest_over_mean(self) -> float:
+        return largest_over_mean(self.sizes)
+
+    @property
+    def split_keys(self) -> int:
+        return int((self.plan.placement.part_counts() > 1).sum()) - self._everywhere_is(1)
+
+    @property
+    def replicated_keys(self) -> int:
+        placement = self.plan.placement
+        copied = np.maximum.reduceat(np.diff(placement.part_shards), placement.key_parts[:-1]) > 1
+        return int(copied.sum()) - self._everywhere_is(0)
+
+    def _everywhere_is(self, split: int) -> int:
+        """Whether the key of all events is among those that are split (1) or replicated (0)."""
+        at = np.flatnonzero(self.plan.keys == EVERYWHERE_HASH)
+        if not len(at):
+            return 0
+        parts = self.plan.placement.parts_of(int(at[0]))
+        return int(len(parts) > 1 if split else max(map(len, parts)) > 1)
+
+
+def shard_count(spark: SparkSession, index: Index, wanted: int | None) -> int:
+    """One for each core, or as many as make a shard small."""
+    cores = spark.sparkContext.defaultParallelism if is_classic(spark) else _shuffle_partitions(spark)
+    return wanted or max(2, cores, math.ceil(index.nbytes / BYTES_OF_SHARD))
+
+
+def _shuffle_partitions(spark: SparkSession) -> int:
+    return int(spark.conf.get("spark.sql.shuffle.partitions") or 2)
+
+
+# The keys
+
+
+def keyed(spark: SparkSession, index: Index, sharding: Sharding, shards: int, reach: str) -> Keyed:
+    """The keys of all subscriptions, made on executors.
+
+    One that would be on more than half of the shards is stored for every event instead: that takes no more room, and no
+    event must visit a shard for its sake.
+    """
+    files, _ = reached(spark, index.in_place, reach)
+    scheme = scheme_of(index, sharding, shards)
+
+    def work(task: int, tasks: int) -> Iterator[Any]:
+        return keys_found(files, scheme, task, tasks)
+
+    table = _of_tasks(spark, work, KEY_COLUMNS).toArrow()
+    part, number = (table[name].to_numpy().astype(np.int64) for name in ("part", "number"))
+    hashes = table["key"].to_numpy().view(np.uint64)
+    names = table["attribute"].combine_chunks().dictionary_encode()
+    attribute = names.indices.to_numpy()
+    whose = np.unique(part << 32 | number, return_inverse=True)[1]
+    many = np.bincount(whose)[whose] > most_keys(shards)
+    first = np.unique(whose, return_index=True)[1]
+    kept = ~many
+    kept[first] = True
+    hashes = np.where(many, np.uint64(EVERYWHERE_HASH), hashes)[kept]
+    texts = names.dictionary.to_pylist()
+    columns = {column_of_attribute(texts[code]) for code in np.unique(attribute[~many]).tolist()}
+    keys, key = np.unique(hashes, return_inverse=True)
+    by_column = isinstance(scheme, AccessScheme)
+    return Keyed(scheme, frozenset(columns) if by_column else None, part[kept], number[kept], key, keys)
+
+
+def scheme_of(index: Index, sharding: Sharding, shards: int) -> Scheme:
+    if not isinstance(sharding.scheme, str):
+        return sharding.scheme
+    sample = _sampled(index) if sharding.scheme in BUILT_FROM_SAMPLE else []
+    return SCHEMES[sharding.scheme](sample, shards)
+
+
+def scanned_share(index: Index, sharding: Sharding, shards: int) -> float:
+    """How many of some subscriptions meet every event."""
+    scheme = scheme_of(index, sharding, shards)
+    found = [keys_of(where, scheme) for where in _some_wheres(index, ASKED)]
+    return sum(EVERYWHERE in keys or len(keys) > most_keys(shards) for keys in found) / max(1, len(found))
+
+
+def most_keys(shards: int) -> int:
+    """That a subscription may have to be stored under them."""
+    return max(1, shards // 2)
+
+
+def _sampled(index: Index) -> list[Any]:
+    return [conjunction for where in _some_wheres(index, SAMPLED) for conjunction in conjunctions(parse(where))]
+
+
+def _some_wheres(index: Index, count: int) -> list[str]:
+    found: list[str] = []
+    parts = opened(index.in_place).compiled.parts
+    total = sum(map(len, parts))
+    for part in parts:
+        numbers = np.flatnonzero(part.alive) if part.removed else np.arange(len(part.ids))
+        found += [part.wheres[number] for number in numbers[:: max(1, total // count)].tolist()]
+    return found
+
+
+def _of_tasks(spark: SparkSession, work: Any, schema: str | StructType) -> DataFrame:
+    """What tasks make that are told their number and how many they are."""
+    tasks = 2 * (spark.sparkContext.defaultParallelism if is_classic(spark) else _shuffle_partitions(spark))
+
+    def run(batches: Iterable[Any]) -> Iterator[Any]:
+        for batch in batches:
+            for task in batch.column(0).to_pylist():
+                yield from work(task, tasks)
+
+    return spark.range(0, tasks, 1, tasks).mapInArrow(run, schema)
+
+
+# The shards
+
+
+def made_shards(
+    spark: SparkSession, index: Index, found: Keyed, visits: Array | None, treat_heavy: bool, shards: int, reach: str
+) -> Shards:
+    """Places the keys and compiles the shards. `visits` says how many events of a sample visit each key."""
+    everywhere = found.everywhere
+    placement = placed(found.subscriptions, visits, shards, everywhere, treat_heavy)
+    whose, shard = _assigned(found, placement)
+    subscriptions, sizes = len(np.unique(whose)), np.bincount(shard, minlength=shards)
+    folder = Path(tempfile.mkdtemp(prefix="tidings-shards-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    hidden = _hidden(index, words_of(shards)) if len(shard) > subscriptions else ()
+    plan = Plan(found.keys, placement, np.flatnonzero(sizes).astype(np.int32))
+    Writer.create(folder / "plan", {}, [(plan.arrays(), {})]).close()
+    _compile(spark, index, folder, _Spread(whose, shard, hidden, shards), reach)
+    plan_files, *files = _reached_all(spark, [folder / "plan", *(folder / str(each) for each in plan.filled)], reach)
+    by_shard = dict(zip(plan.filled.tolist(), files, strict=True))
+    return Shards(
+        index,
+        found.scheme,
+        found.columns,
+        plan,
+        plan_files,
+        tuple(by_shard.get(each) for each in range(shards)),
+        hidden,
+        subscriptions,
+        sizes,
+        int(found.subscriptions[everywhere]) if everywhere >= 0 else 0,
+    )
+
+
+def _assigned(found: Keyed, placement: Placement) -> tuple[Array, Array]:
+    """Subscriptions, as part and number in one integer, and their shards: each pair once, in order.
+
+    The subscriptions of a key are dealt out to its parts in turns.
+    """
+    order, turn = np.argsort(found.key, kind="stable"), np.empty(len(found.key), np.int64)
+    turn[order] = np.arange(len(order)) - np.searchsorted(found.key[order], found.key[order])
+    part = placement.key_parts[found.key] + turn % placement.part_counts()[found.key]
+    counts = np.diff(placement.part_shards)[part]
+    within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+    shard = placement.shard[np.repeat(placement.part_shards[part], counts) + within]
+    all_whose, dense = np.unique(found.part << 32 | found.number, return_inverse=True)
+    pairs = np.unique(np.repeat(dense, counts) * placement.shards + shard)
+    return all_whose[pairs // placement.shards], pairs % placement.shards
+
+
+def _hidden(index: Index, words: int) -> tuple[str, ...]:
+    """Names that no column of the subscriptions has."""
+    prefix = "shards"
+    while any(name.startswith(prefix) for name in index.metadata.names):
+        prefix += "_"
+    return tuple(f"{prefix}{word}" for word in range(words))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Spread:
+    """Which subscription goes to which shard."""
+
+    whose: Array
+    shard: Array
+    hidden: tuple[str, ...]
+    shards: int
+
+    def arrays(self, index: Index) -> dict[str, Array]:
+        """For each part of the index the shards of its subscriptions, one after the other, and where each begins."""
+        found: dict[str, Array] = {}
+        part, number = self.whose >> 32, self.whose & (2**32 - 1)
+        for each, own in enumerate(opened(index.in_place).compiled.parts):
+            here = part == each
+            counts = np.bincount(number[here], minlength=len(own.ids))
+            found[f"first_{each}"] = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+            found[f"shard_{each}"] = self.shard[here].astype(np.int32)
+        return found
+
+
+def _compile(spark: SparkSession, index: Index, folder: Path, spread: _Spread, reach: str) -> None:
+    """Writes an index for each shard that has subscriptions, under its number."""
+    from pyspark.sql.types import LongType, StructField, StructType
+
+    Writer.create(folder / "places", {}, [(spread.arrays(index), {})]).close()
+    (places,) = _reached_all(spark, [folder / "places"], reach)
+    further = index.metadata
+    spreading = Spreading(reached(spark, index.in_place, reach)[0], places, tuple(further.names), len(spread.hidden))
+    kept = StructType([*further.fields, *(StructField(name, LongType()) for name in spread.hidden)])
+    building = Building(None, False, index.id_type, schema_note(kept))
+    for shard, path in _received(_segments(spark, spreading, building, kept, spread.shards), folder):
+        file = open_arrays(path)
+        file.verify()
+        Writer.create(folder / str(shard), index.version.settings, [(file.arrays, file.notes)]).close()
+        path.unlink()
+    shutil.rmtree(folder / "places")
+
+
+def _segments(
+    spark: SparkSession, spreading: Spreading, building: Building, kept: StructType, shards: int
+) -> Iterator[Row]:
+    """The pieces of a segment for each shard, as `compile_index` has them."""
+    from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
+
+    def spread(task: int, tasks: int) -> Iterator[Any]:
+        return rows_spread(spreading, task, tasks)
+
+    def build(batches: Iterable[Any]) -> Iterator[Any]:
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        assert context is not None
+        return built(building, context.partitionId(), (batch.select(batch.schema.names[1:]) for batch in batches))
+
+    id = StructField("id", StringType() if building.id_type == TEXTS else LongType())
+    numbered = [StructField(f"c{at}", field.dataType) for at, field in enumerate(kept)]
+    schema = StructType([StructField("shard", IntegerType()), id, StructField("where", StringType()), *numbered])
+    rows = _of_tasks(spark, spread, schema).repartitionById(shards, "shard")
+    pieces = rows.mapInArrow(build, ROWS_SCHEMA.format(building.id_type)).repartition("segment", "group")
+    return pieces.toLocalIterator(True)
+
+
+def _received(rows: Iterator[Row], folder: Path) -> Iterator[tuple[int, Path]]:
+    """The files of segments, when all of them have arrived."""
+    paths: dict[int, Path] = {}
+    for row in rows:
+        if row.data is None:
+            raise StoreError(f"the subscription {row.id!r} of the index cannot be compiled again: {row.message}")
+        paths[row.segment] = folder / f"{row.segment}.segment"
+        paths[row.segment].touch()
+        with paths[row.segment].open("r+b") as file:
+            file.seek(row.place)
+            file.write(row.data)
+    yield from paths.items()
+
+
+def _reached_all(spark: SparkSession, folders: Sequence[Path], reach: str) -> list[IndexFiles]:
+    """Folders as executors find them. They lie side by side, so that one of them is asked about for all."""
+    first = reached(spark, _in_place(folders[0]), reach)[0]
+    for_all = COPY if first.shipped else PATH
+    return [first, *(reached(spark, _in_place(folder), for_all)[0] for folder in folders[1:])]
+
+
+def _in_place(folder: Path) -> IndexFiles:
+    version, files = read_version(folder)
+    return IndexFiles(str(folder.resolve()), version.number, digest_of(version, files))

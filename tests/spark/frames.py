@@ -1,0 +1,77 @@
+"""Events of any kind as DataFrames, as few as their types allow, and what is asked of the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+# How one event becomes a row, and two tables one, is the same for every matcher that takes tables.
+from matchers import CannotCarryError, _joined, _row_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+FEW = 20  # rows that stay in one partition: dividing them takes longer than matching them
+CANNOT_CARRY = (CannotCarryError, pa.ArrowException, UnicodeEncodeError, OverflowError, TypeError, ValueError)
+
+
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """Tables of events, whose ids are their positions; and why some positions are in none of them."""
+
+    frames: list[DataFrame]
+    tables: list[pa.Table]
+    unable: dict[int, str]
+
+
+def frames_of(spark: SparkSession, events: Sequence[Mapping[str, Any]]) -> Frames:
+    tables: list[pa.Table] = []
+    unable: dict[int, str] = {}
+    for position, event in enumerate(events):
+        try:
+            row = _row_of(position, event)
+            _must_be_known(row.schema)
+        except CANNOT_CARRY as reason:
+            unable[position] = str(reason).splitlines()[0]
+            continue
+        _put(tables, row)
+    frames = [spark.createDataFrame(table.combine_chunks()) for table in tables]
+    divided = [in_parts(frame) if table.num_rows > FEW else frame for frame, table in zip(frames, tables, strict=True)]
+    return Frames(divided, tables, unable)
+
+
+def _put(tables: list[pa.Table], row: pa.Table) -> None:
+    for number, table in enumerate(tables):
+        joined = _joined(table, row)
+        if joined is not None:
+            tables[number] = joined
+            return
+    tables.append(row)
+
+
+def _must_be_known(schema: pa.Schema) -> None:
+    from pyspark.errors import PySparkException
+    from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+
+    try:
+        to_arrow_schema(from_arrow_schema(schema), timezone="UTC")
+    except PySparkException as error:
+        raise CannotCarryError(str(error)) from None
+
+
+def in_parts(frame: DataFrame, parts: int = 2) -> DataFrame:
+    """The same rows in several partitions: nothing may depend on which rows come together."""
+    return frame.repartition(parts)
+
+
+def rows_of(frame: DataFrame) -> list[tuple[Any, ...]]:
+    """In order. Through Arrow: a million rows one by one take long."""
+    return sorted(zip(*frame.toArrow().to_pydict().values(), strict=True), key=repr)
+
+
+def together(frames: Sequence[DataFrame]) -> DataFrame:
+    return reduce(lambda one, other: one.union(other), frames)

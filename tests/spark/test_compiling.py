@@ -1,0 +1,295 @@
+"""Subscriptions from a table into a folder: what is taken, what is refused and why, and what is written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+
+from spark.frames import in_parts, rows_of
+from tidings import IdentifierError, Matcher, RefusedError, SettingError, StoreError
+from tidings.analysis.statistics import TextStatistics
+from tidings.index.folder import read_version
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from tidings.spark import Compiled
+
+GOOD = [(1, "symbol = 'IBM' AND low <= 95"), (2, "matches(title, 'spark')"), (3, "TRUE")]
+
+
+def table(spark: SparkSession, rows: Sequence[tuple[Any, ...]], schema: str = "id int, where string") -> DataFrame:
+    return in_parts(spark.createDataFrame(list(rows), schema))
+
+
+def compiled(subscriptions: DataFrame, path: Path, **options: Any) -> Compiled:
+    from tidings.spark import compile_index
+
+    return compile_index(subscriptions, path, **{"segments": 2, "progress": False, **options})
+
+
+def ids_in(path: Path, **event: Any) -> list[Any]:
+    """Whom the event finds in the newest version, by the embedded matcher."""
+    return sorted(Matcher.load(path).match(event).ids)
+
+
+# Rows
+
+
+def test_bad_rows_are_reported_and_the_others_added(spark: SparkSession, tmp_path: Path) -> None:
+    bad = [
+        (4, "low <"),
+        (5, None),
+        (None, "TRUE"),
+        (6, "a = 1"),
+        (6, "a = 2"),
+        (7, "similarity(t, 'x', model => 'lsi') > 0.5"),
+    ]
+    made = compiled(table(spark, [*GOOD, *bad]), tmp_path / "index")
+    assert (made.version, made.added, made.replaced, made.refused) == (1, 3, 0, 6)
+    errors = {(row["id"], row["where"]): (row["position"], row["message"]) for row in made.errors.collect()}
+    assert set(errors) == set(bad)
+    position, message = errors[4, "low <"]
+    assert position == 5
+    assert message.startswith("found the end after <, expected a value")
+    assert message.endswith("  low <\n       ^")
+    assert errors[5, None] == (None, "where is null; it is the text of a condition")
+    assert errors[None, "TRUE"] == (None, "the id is null; a subscription has an id, a string or an integer")
+    assert errors[6, "a = 1"] == (None, "the id 6 stands 2 times in the table; none of them was added")
+    assert "lsi" in errors[bad[-1]][1]
+    assert ids_in(tmp_path / "index", symbol="IBM", low=90, title="Spark") == [1, 2, 3]
+
+
+def test_nothing_is_changed_if_errors_are_to_be_raised(spark: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(
+        RefusedError, match=r"1 subscriptions were refused, and nothing was changed\.\nid 4: found the end"
+    ) as told:
+        compiled(table(spark, [*GOOD, (4, "low <")]), tmp_path / "index", on_error="raise")
+    assert [row.id for row in told.value.refused] == [4]
+    with pytest.raises(StoreError, match="holds no saved matcher"):
+        Matcher.load(tmp_path / "index")
+
+
+def test_nothing_is_changed_if_the_job_fails(spark: SparkSession, tmp_path: Path) -> None:
+    from pyspark.errors import PySparkException
+
+    path = tmp_path / "index"
+    compiled(table(spark, GOOD), path)
+    failing = table(spark, [(4, "a = 1"), (5, "a = 2")]).selectExpr(
+        "id", "if(id = 5, raise_error('gone'), where) where"
+    )
+    with pytest.raises(PySparkException, match="gone"):
+        compiled(failing, path)
+    assert (read_version(path)[0].number, len(Matcher.load(path))) == (1, 3)
+    assert compiled(table(spark, [(4, "a = 1")]), path).version == 2  # the lock was given back
+
+
+def test_no_subscriptions_are_an_index_too(spark: SparkSession, tmp_path: Path) -> None:
+    from tidings.spark import match
+
+    events = spark.createDataFrame([(1, 2)], "id int, a int")
+    for kind in ("string", "bigint"):
+        made = compiled(spark.createDataFrame([], f"id {kind}, where string"), tmp_path / kind)
+        assert (made.version, made.added, made.refused, made.errors.count()) == (1, 0, 0, 0)
+        pairs, lists = (match(events, tmp_path / kind, lists=each) for each in (False, True))
+        assert (pairs.dtypes[1], rows_of(pairs)) == (("subscription_id", kind), [])
+        assert (lists.dtypes[1], rows_of(lists)) == (("subscription_ids", f"array<{kind}>"), [(1, [])])
+
+
+WRONG = {
+    "no where": ("id int, condition string", "one column 'where'; this one has the columns id, condition"),
+    "where of another type": ("id int, where int", "the column 'where' of the subscriptions is int"),
+    "id of another type": (
+        "id decimal(20, 0), where string",
+        r"the column 'id' is decimal\(20,0\); ids are strings or",
+    ),
+    "two of one name": (
+        "id int, where string, a int, a int",
+        "two further columns of the subscriptions have one name: a, a",
+    ),
+    "two ids": ("id int, where string, id int", "one column 'id'"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_a_table_of_another_form_is_refused(spark: SparkSession, tmp_path: Path, what: str) -> None:
+    schema, message = WRONG[what]
+    with pytest.raises((SettingError, IdentifierError), match=message):
+        compiled(spark.createDataFrame([], schema), tmp_path / "index")
+    assert not (tmp_path / "index").exists()
+
+
+def test_options_that_cannot_be_are_refused(spark: SparkSession, tmp_path: Path) -> None:
+    subscriptions = spark.createDataFrame([], "id int, where string")
+    for options, message in (
+        ({"on_error": "ignore"}, "on_error is 'report' or 'raise', not 'ignore'"),
+        ({"segments": 0}, "segments is a number of tasks, 1 or more, not 0"),
+        ({"analyser": "klingon"}, "klingon"),
+    ):
+        with pytest.raises(SettingError, match=message):
+            compiled(subscriptions, tmp_path / "index", **options)
+    stream = spark.readStream.format("rate").load().selectExpr("value id", "'TRUE' where")
+    with pytest.raises(SettingError, match="compiled from a table, not from a stream"):
+        compiled(stream, tmp_path / "index")
+
+
+# Changes
+
+
+def test_later_tables_add_to_the_index_and_write_new_segments_only(spark: SparkSession, tmp_path: Path) -> None:
+    path = tmp_path / "index"
+    compiled(table(spark, GOOD), path)
+    first = {file.name: file.stat().st_mtime_ns for file in path.glob("segment-*")}
+    made = compiled(table(spark, [(3, "FALSE"), (4, "low > 1")]), path)
+    assert (made.version, made.added, made.replaced, made.refused) == (2, 1, 0, 1)
+    assert rows_of(made.errors) == [
+        (3, "FALSE", None, "the id 3 is taken; remove it first, or compile with replace=True")
+    ]
+    replaced = compiled(table(spark, [(3, "low > 100"), (5, "low > 2")]), path, replace=True)
+    assert (replaced.version, replaced.added, replaced.replaced, replaced.refused) == (3, 1, 1, 0)
+    assert first.items() <= {file.name: file.stat().st_mtime_ns for file in path.glob("segment-*")}.items()
+    assert ids_in(path, symbol="IBM", low=90, title="Spark") == [1, 2, 4, 5]
+    assert ids_in(path, low=101) == [3, 4, 5]
+
+
+def test_a_bad_row_replaces_nothing(spark: SparkSession, tmp_path: Path) -> None:
+    compiled(table(spark, GOOD), tmp_path / "index")
+    made = compiled(table(spark, [(3, "low <")]), tmp_path / "index", replace=True)
+    assert (made.version, made.added, made.replaced, made.refused) == (1, 0, 0, 1)
+    assert ids_in(tmp_path / "index") == [3]
+
+
+def test_ids_are_removed_by_writing_them_down(spark: SparkSession, tmp_path: Path) -> None:
+    from tidings.spark import remove_ids
+
+    path = tmp_path / "index"
+    compiled(table(spark, GOOD), path)
+    segments = set(path.glob("segment-*"))
+    removed = remove_ids(spark, path, table(spark, [(3,), (3,), (9,), (None,)], "id int"))
+    assert (removed.version, removed.removed, removed.missing) == (2, 1, 1)
+    (new,) = set(path.glob("segment-*")) - segments
+    assert new.stat().st_size < 1_024
+    assert remove_ids(spark, path, [3, "x"]).version == 2  # nothing to remove, nothing written
+    assert ids_in(path, title="spark") == [2]
+    with pytest.raises(IdentifierError, match=r"not 2\.5"):
+        remove_ids(spark, path, [2.5])  # type: ignore[list-item]  # that is the fault
+    assert compiled(table(spark, [(3, "TRUE")]), path).added == 1
+    assert ids_in(path) == [3]
+
+
+def test_ids_stay_of_one_kind_while_there_are_any(spark: SparkSession, tmp_path: Path) -> None:
+    from tidings.spark import match, remove_ids
+
+    path = tmp_path / "index"
+    compiled(table(spark, GOOD), path)
+    texts = table(spark, [("a", "TRUE")], "id string, where string")
+    with pytest.raises(IdentifierError, match="the ids of the index are integers, and those of the table strings"):
+        compiled(texts, path)
+    remove_ids(spark, path, [1, 2, 3])
+    assert compiled(texts, path).added == 1
+    assert ids_in(path) == ["a"]
+    assert rows_of(match(spark.createDataFrame([(1,)], "id int"), path)) == [(1, "a")]
+
+
+def test_settings_are_those_of_the_folder(spark: SparkSession, tmp_path: Path) -> None:
+    path, statistics = tmp_path / "index", TextStatistics(2, {"spark": 1})
+    rows = table(spark, [(1, "matches(title, 'sparks')")])
+    compiled(rows, path, analyser="english", statistics=statistics)
+    assert ids_in(path, title="a spark") == [1]
+    more = table(spark, [(2, "matches(title, 'sparking')")])
+    with pytest.raises(StoreError, match="made with the analyser 'english', and 'simple' is asked for"):
+        compiled(more, path, analyser="simple")
+    with pytest.raises(StoreError, match="records other text statistics"):
+        compiled(more, path, statistics=TextStatistics(3, {}))
+    assert compiled(more, path, analyser="english", statistics=statistics).added == 1
+    assert ids_in(path, title="a spark") == [1, 2]
+
+
+def test_a_matcher_and_spark_change_the_same_folder_in_turn(spark: SparkSession, tmp_path: Path) -> None:
+    """What a Matcher has not compiled yet, and what it removed, stays so when Spark adds to it, and the other way."""
+    from tidings.spark import remove_ids
+
+    path = tmp_path / "index"
+    compiled(table(spark, GOOD), path)
+    with Matcher(path) as matcher:
+        matcher.remove(3)
+        matcher.add(10, "TRUE")
+        matcher.add(11, "TRUE")
+    made = compiled(table(spark, [(3, "TRUE"), (11, "FALSE"), (12, "TRUE")]), path, replace=True)
+    assert (made.added, made.replaced) == (2, 1)
+    assert ids_in(path) == [3, 10, 12]
+    remove_ids(spark, path, [12])
+    with Matcher(path) as matcher:
+        matcher.add(13, "TRUE")
+        assert sorted(matcher.match({}).ids) == [3, 10, 13]
+        matcher.merge()
+    assert ids_in(path) == [3, 10, 13]
+    assert compiled(table(spark, [(10, "TRUE"), (14, "TRUE")]), path).added == 1
+    assert ids_in(path, title="spark") == [2, 3, 10, 13, 14]
+
+
+# Segments
+
+
+def test_a_small_table_becomes_one_segment(spark: SparkSession, tmp_path: Path) -> None:
+    rows = [(number, f"a = {number}") for number in range(100)]
+    compiled(table(spark, rows), tmp_path / "one", segments=None)
+    compiled(table(spark, rows), tmp_path / "three", segments=3)
+    assert [len(read_version(tmp_path / name)[1]) for name in ("one", "three")] == [1, 3]
+
+
+def test_a_task_makes_the_same_file_of_the_same_rows() -> None:
+    """Whatever their order: pieces of a file may come from two attempts of a task."""
+    from tidings.spark.building import Building, built
+
+    wheres = [f"a = {number} OR s LIKE '{number}%' OR matches(t, 'w{number}')" for number in range(500)]
+    rows = pa.table({"id": [f"s{number}" for number in range(500)], "where": wheres, "c2": list(range(500))})
+    building = Building(None, False, "string", {"metadata": [{"name": "further"}]})
+    files = [list(built(building, 0, some.to_batches(64))) for some in (rows, rows.take(list(range(499, -1, -1))))]
+    assert files[0] == files[1]
+    assert sum(batch.num_rows for batch in files[0]) == 1
+
+
+def test_further_columns_are_kept(spark: SparkSession, tmp_path: Path) -> None:
+    from tidings.spark import match, remove_ids
+
+    path = tmp_path / "index"
+    schema = "id int, where string, owner struct<name: string, mails: array<string>>, `max.n` map<string, int>, d date"
+    from datetime import date
+
+    rows = [(1, "TRUE", ("ann", ["a@b", None]), {"x": 1}, date(2026, 1, 31)), (2, "TRUE", None, None, None)]
+    compiled(table(spark, rows, schema), path)
+    compiled(
+        table(
+            spark, [(3, "TRUE", ("cy", []))], "id int, where string, owner struct<name: string, mails: array<string>>"
+        ),
+        path,
+    )
+    events = spark.createDataFrame([(7,)], "id int")
+    found = match(events, path, subscription_columns=["owner", "max.n", "d"])
+    assert {row.subscription_id: tuple(row)[2:] for row in found.collect()} == {
+        1: (("ann", ["a@b", None]), {"x": 1}, date(2026, 1, 31)),
+        2: (None, None, None),
+        3: (("cy", []), None, None),
+    }
+    (lists,) = match(events, path, lists=True, subscription_columns=["d"]).collect()
+    assert sorted(map(tuple, lists.subscriptions), key=lambda each: each[0]) == [
+        (1, date(2026, 1, 31)),
+        (2, None),
+        (3, None),
+    ]
+    with pytest.raises(SettingError, match="the column 'd' of the subscriptions is string, and date in the index"):
+        compiled(table(spark, [(4, "TRUE", "x")], "id int, where string, d string"), path)
+    with pytest.raises(SettingError, match=r"no subscription column 'mail'; it has: owner, max\.n, d"):
+        match(events, path, subscription_columns=["mail"])
+    remove_ids(spark, path, [3])
+    assert match(events, path, subscription_columns=["d"]).count() == 2
+    with Matcher(path) as matcher:
+        matcher.add(20, "TRUE")
+    with pytest.raises(StoreError, match=r"holds subscriptions without their further columns, because a Matcher"):
+        match(events, path, subscription_columns=["d"])
+    assert match(events, path).count() == 3
