@@ -35,7 +35,7 @@ FEW = 40  # examples of hypothesis, in one job
 # The conformance suite
 
 
-@pytest.mark.parametrize("shards", [1, 5])
+@pytest.mark.parametrize("shards", [pytest.param(1, marks=pytest.mark.slow), 5])
 def test_conformance(spark: SparkSession, tmp_path: Path, shards: int) -> None:
     from tidings.spark import compile_index, match
 

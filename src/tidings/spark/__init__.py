@@ -16,6 +16,7 @@ from tidings.spark.matching import match, problems
 from tidings.spark.measuring import BatchMetrics, metrics
 from tidings.spark.notifying import notifications
 from tidings.spark.postgres import PostgresSink
+from tidings.spark.sharding import Sharding
 from tidings.spark.sinks import Batch, ConsoleSink, ParquetSink, Sink
 from tidings.spark.streaming import stream
 
@@ -28,6 +29,7 @@ __all__ = [
     "ParquetSink",
     "PostgresSink",
     "Removed",
+    "Sharding",
     "Sink",
     "compile_index",
     "match",
