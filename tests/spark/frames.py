@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any
@@ -39,9 +39,23 @@ def frames_of(spark: SparkSession, events: Sequence[Mapping[str, Any]]) -> Frame
             unable[position] = str(reason).splitlines()[0]
             continue
         _put(tables, row)
-    frames = [spark.createDataFrame(table.combine_chunks()) for table in tables]
+    frames = [_frame(spark, table) for table in tables]
     divided = [in_parts(frame) if table.num_rows > FEW else frame for frame, table in zip(frames, tables, strict=True)]
     return Frames(divided, tables, unable)
+
+
+def _frame(spark: SparkSession, table: pa.Table) -> DataFrame:
+    try:
+        return spark.createDataFrame(table)
+    except pa.ArrowInvalid:
+        # createDataFrame (4.3) takes some arrays of times or records apart in a wrong way; a task hands them over.
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        def handed_over(batches: Iterable[Any]) -> Iterator[pa.RecordBatch]:
+            for _ in batches:
+                yield from table.combine_chunks().to_batches()
+
+        return spark.range(1, numPartitions=1).mapInArrow(handed_over, from_arrow_schema(table.schema))
 
 
 def _put(tables: list[pa.Table], row: pa.Table) -> None:
@@ -57,10 +71,17 @@ def _must_be_known(schema: pa.Schema) -> None:
     from pyspark.errors import PySparkException
     from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
+    if any(_has_nul_inside(field.type) for field in schema):
+        raise CannotCarryError("the name of a field inside a record ends at a NUL on the way from Java to Python")
     try:
         to_arrow_schema(from_arrow_schema(schema), timezone="UTC")
     except PySparkException as error:
         raise CannotCarryError(str(error)) from None
+
+
+def _has_nul_inside(kind: pa.DataType) -> bool:
+    fields = [kind.field(number) for number in range(kind.num_fields)]
+    return any("\0" in field.name or _has_nul_inside(field.type) for field in fields)
 
 
 def in_parts(frame: DataFrame, parts: int = 2) -> DataFrame:

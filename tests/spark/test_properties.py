@@ -15,7 +15,7 @@ from tidings import holds, print_expression
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-EXAMPLES = 150
+EXAMPLES = 100
 
 
 def drawn() -> list[Batch]:
@@ -31,6 +31,7 @@ def drawn() -> list[Batch]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lists", [False, True], ids=["pairs", "lists"])
 def test_spark_answers_as_the_reference(spark: SparkSession, tmp_path: Path, lists: bool) -> None:
     from tidings.spark import compile_index, match
