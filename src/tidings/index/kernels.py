@@ -1,7 +1,7 @@
 """Matching, compiled: for each row, from its values through the tables to entries, and from entries to subscriptions.
 
-Two passes. `match_rows` finds ranges of ready answers and single hits; `fill_numbers` or `fill_ids` writes them out,
-when it is known how many there are. A row whose findings do not fit is given up and taken again with more room. The
+Two passes. `match_rows` finds ranges of ready answers and single hits; `fill` writes them out, when it is known how
+many there are. A row whose findings do not fit is given up and taken again with more room. The
 arrays come as directories (`views`). Everything here also runs as plain Python (NUMBA_DISABLE_JIT=1), so that a fault
 shows as an error and not as a wrong answer.
 """
@@ -434,58 +434,36 @@ def count_rows(found, alive, counts):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def fill_numbers(found, alive, base, places, answers):  # type: ignore[no-untyped-def]
-    """Writes base + the number of each answer, those of row r from places[r] on, and moves the places on."""
+def fill(found, alive, ids, base, places, answers):  # type: ignore[no-untyped-def]
+    """Writes the answers of row r from places[r] on, and moves the places on.
+
+    The answers are base + the numbers of subscriptions; or, where there are `ids`, the identifiers of these, of which
+    those of a slice stand side by side.
+    """
     slices, slices_end = int64s(found, F.slices), int64s(found, F.slices_end)
     hits, hits_end = int64s(found, F.hits), int64s(found, F.hits_end)
-    everything = len(alive) == 0
+    everything, named = len(alive) == 0, len(ids) > 0
     slice_at, hit_at = 0, 0
     for row in range(len(places)):
         at = places[row]
         while slice_at < slices_end[row]:
             first, length = slices[2 * slice_at], slices[2 * slice_at + 1]
-            if everything:
-                write_range(answers, at, base + first, length)
-                at += length
-            else:
+            slice_at += 1
+            if not everything:
                 for member in range(first, first + length):
                     if alive[member]:
-                        answers[at] = base + member
+                        answers[at] = ids[member] if named else base + member
                         at += 1
-            slice_at += 1
-        while hit_at < hits_end[row]:
-            member = hits[hit_at]
-            if member != REJECTED and (everything or alive[member]):
-                answers[at] = base + member
-                at += 1
-            hit_at += 1
-        places[row] = at
-
-
-@compiled
-def fill_ids(found, alive, ids, places, answers):  # type: ignore[no-untyped-def]
-    """The same with the identifiers themselves, where they are integers: those of a slice stand side by side."""
-    slices, slices_end = int64s(found, F.slices), int64s(found, F.slices_end)
-    hits, hits_end = int64s(found, F.hits), int64s(found, F.hits_end)
-    everything = len(alive) == 0
-    slice_at, hit_at = 0, 0
-    for row in range(len(places)):
-        at = places[row]
-        while slice_at < slices_end[row]:
-            first, length = slices[2 * slice_at], slices[2 * slice_at + 1]
-            if everything:
+                continue
+            if named:
                 copy_range(answers, at, ids, first, length)
-                at += length
             else:
-                for member in range(first, first + length):
-                    if alive[member]:
-                        answers[at] = ids[member]
-                        at += 1
-            slice_at += 1
+                write_range(answers, at, base + first, length)
+            at += length
         while hit_at < hits_end[row]:
             member = hits[hit_at]
-            if member != REJECTED and (everything or alive[member]):
-                answers[at] = ids[member]
-                at += 1
             hit_at += 1
+            if member != REJECTED and (everything or alive[member]):
+                answers[at] = ids[member] if named else base + member
+                at += 1
         places[row] = at

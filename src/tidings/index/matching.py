@@ -12,11 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tidings.index.kernels import REJECTED, count_rows, fill_ids, fill_numbers, match_rows
+from tidings.index.kernels import REJECTED, count_rows, fill, match_rows
 from tidings.index.layout import Array, Found, Scratch, Segment
 from tidings.index.views import directory
 
 FIRST_ROOM = 1_024  # slices and hits, at first
+_NO_IDS = np.zeros(0, np.int64)
+_NO_IDS.flags.writeable = False  # as identifiers are, so that the kernel is compiled once
 Verify = Callable[[int, int], bool]
 
 
@@ -34,10 +36,10 @@ class Findings:
         count_rows(self.directory, self.alive, counts)
 
     def fill_numbers(self, base: int, places: Array, answers: Array) -> None:
-        fill_numbers(self.directory, self.alive, np.int64(base), places, answers)
+        fill(self.directory, self.alive, _NO_IDS, np.int64(base), places, answers)
 
     def fill_ids(self, ids: Array, places: Array, answers: Array) -> None:
-        fill_ids(self.directory, self.alive, ids, places, answers)
+        fill(self.directory, self.alive, ids, np.int64(0), places, answers)
 
 
 class SegmentMatcher:

@@ -62,7 +62,7 @@ def answered(asking: Asking, batches: Iterable[pyarrow.RecordBatch]) -> Iterator
     write = _pairs if asking.form == PAIRS else _lists
     for batch in batches:
         problems: list[EventProblem] = []
-        for start, rows, answers in _answers(index, asking, _events(asking, batch), problems.append):
+        for start, rows, answers in _answers(index, asking, events_in(asking, batch), problems.append):
             yield from write(asking, batch.slice(start, rows), answers)
         unreadable += len(problems)
         example = example or next(iter(problems), None)
@@ -78,7 +78,7 @@ def problems_found(asking: Asking, batches: Iterable[pyarrow.RecordBatch]) -> It
     for batch in batches:
         found: list[EventProblem] = []
         ids = batch.column(0)
-        for _ in _answers(index, asking, _events(asking, batch), found.append):
+        for _ in _answers(index, asking, events_in(asking, batch), found.append):
             pass
         found = [problem for problem in found if ids[int(str(problem.event))].is_valid]
         nameless = np.flatnonzero(ids.is_null().to_numpy(zero_copy_only=False))
@@ -96,7 +96,7 @@ def problems_found(asking: Asking, batches: Iterable[pyarrow.RecordBatch]) -> It
 # Events
 
 
-def _events(asking: Asking, batch: pyarrow.RecordBatch) -> pyarrow.Table:
+def events_in(asking: Asking, batch: pyarrow.RecordBatch) -> pyarrow.Table:
     """The columns that the index reads, under the names of their attributes."""
     import pyarrow as pa
 

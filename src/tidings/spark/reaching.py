@@ -66,12 +66,12 @@ def _visible(spark: SparkSession, files: IndexFiles) -> bool:
         for batch in batches:
             yield pa.RecordBatch.from_arrays([pa.array([_is_here(files)] * batch.num_rows)], ["here"])
 
-    known = _seen.get((_application(spark), files))
+    known = _seen.get((application_of(spark), files))
     if known is not None:
         return known
     tasks = max(PROBES, 2 * spark.sparkContext.defaultParallelism) if is_classic(spark) else 4 * PROBES
     answers = spark.range(0, tasks, 1, tasks).mapInArrow(look, "here boolean").distinct().collect()
-    visible = _seen[_application(spark), files] = [row.here for row in answers] == [True]
+    visible = _seen[application_of(spark), files] = [row.here for row in answers] == [True]
     return visible
 
 
@@ -88,7 +88,7 @@ def _as_shipped(spark: SparkSession, files: IndexFiles) -> IndexFiles:
     version, _ = read_version(folder, files.version)
     small = [*folder.glob("settings-*.json"), *folder.glob(f"*-{version.number:010}.json")]
     names = [*version.segments, *sorted({path.name for path in small})]
-    application = _application(spark)
+    application = application_of(spark)
     paths = [] if (application, files.digest) in _shipped else linked(folder, names, files.digest)
     for path in paths:
         if is_classic(spark):
@@ -99,5 +99,5 @@ def _as_shipped(spark: SparkSession, files: IndexFiles) -> IndexFiles:
     return replace(files, shipped=tuple(shipped_name(files.digest, name) for name in names))
 
 
-def _application(spark: SparkSession) -> str:
+def application_of(spark: SparkSession) -> str:
     return spark.sparkContext.applicationId if is_classic(spark) else str(spark.session_id)  # type: ignore[attr-defined]

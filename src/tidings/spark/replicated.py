@@ -22,8 +22,8 @@ Work = Callable[[Asking, Iterable[Any]], Iterator[Any]]
 def matches(question: Question) -> DataFrame:
     form = LISTS if question.lists else PIECES if question.carried else PAIRS
     known = question.events.where(f"{question.events.columns[0]} is not null")
-    found = _mapped(known, _asking(question, form), answered, _schema(question, form))
-    return _as_pairs(question, found) if form == PIECES else found
+    found = _mapped(known, asking_of(question, form), answered, schema_of(question, form))
+    return as_pairs(question, found) if form == PIECES else found
 
 
 def problems(question: Question) -> DataFrame:
@@ -36,7 +36,7 @@ def problems(question: Question) -> DataFrame:
             StructField("reason", StringType(), False),
         ]
     )
-    return _mapped(question.events, _asking(question, PAIRS), problems_found, schema)
+    return _mapped(question.events, asking_of(question, PAIRS), problems_found, schema)
 
 
 def explained(question: Question) -> Sequence[str]:
@@ -53,7 +53,7 @@ def explained(question: Question) -> Sequence[str]:
     )
 
 
-def _asking(question: Question, form: str) -> Asking:
+def asking_of(question: Question, form: str) -> Asking:
     files, _ = reached(question.events.sparkSession, question.index.in_place, question.reach)
     carried = tuple(position for position, _ in question.carried)
     columns = tuple(field.name for field in question.columns)
@@ -67,7 +67,7 @@ def _mapped(events: DataFrame, asking: Asking, work: Work, schema: StructType) -
     return events.mapInArrow(task, schema)
 
 
-def _schema(question: Question, form: str) -> StructType:
+def schema_of(question: Question, form: str) -> StructType:
     """Event, what is carried, and what was found."""
     from pyspark.sql.types import ArrayType, LongType, StringType, StructField, StructType
 
@@ -82,7 +82,7 @@ def _schema(question: Question, form: str) -> StructType:
     return StructType([event, *carried, StructField(name, ArrayType(element, False), False)])
 
 
-def _as_pairs(question: Question, found: DataFrame) -> DataFrame:
+def as_pairs(question: Question, found: DataFrame) -> DataFrame:
     from pyspark.sql.functions import col, explode
 
     names = found.columns

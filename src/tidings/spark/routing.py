@@ -19,7 +19,7 @@ from tidings.model.event import Event, rows_of_arrow
 from tidings.model.values import normal
 from tidings.rendezvous.composite import AccessScheme
 from tidings.rendezvous.scheme import EVERYWHERE, Scheme, key_hash
-from tidings.spark.answering import Asking, _events
+from tidings.spark.answering import Asking, events_in
 from tidings.spark.files import IndexFiles, opened_files
 from tidings.spark.keying import set_bits
 from tidings.spark.placement import Placement
@@ -138,7 +138,7 @@ def routed(routing: Routing, batches: Iterable[pyarrow.RecordBatch]) -> Iterator
 def visited(routing: Routing, plan: Plan, batch: pyarrow.RecordBatch) -> tuple[Array, Array, list[Array], Array]:
     """Rows and the shards they go to; for each row of the batch the words of its mask, and its first shard."""
     count = batch.num_rows
-    rows, keys = keys_of_events(routing.scheme, routing.columns, _events(routing.asking, batch))
+    rows, keys = keys_of_events(routing.scheme, routing.columns, events_in(routing.asking, batch))
     rows = np.concatenate([rows, np.arange(count)])
     keys = np.concatenate([keys, np.full(count, EVERYWHERE_HASH, np.uint64)])
     hashes = batch.column(batch.num_columns - 1).to_numpy().view(np.uint64)
@@ -161,7 +161,7 @@ def key_visits(
     scheme: Scheme, columns: frozenset[str] | None, known: Array, asking: Asking, batch: pyarrow.RecordBatch
 ) -> Array:
     """How many of the events visit each of the known keys."""
-    _, keys = keys_of_events(scheme, columns, _events(asking, batch))
+    _, keys = keys_of_events(scheme, columns, events_in(asking, batch))
     at = np.minimum(np.searchsorted(known, keys), max(0, len(known) - 1))
     return np.bincount(at[known[at] == keys], minlength=len(known)) if len(known) else np.zeros(0, np.int64)
 

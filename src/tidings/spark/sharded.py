@@ -21,7 +21,7 @@ from tidings.spark.answering import LISTS, PAIRS, PIECES, Asking
 from tidings.spark.merging import merged, merged_when_all_came
 from tidings.spark.placement import choice, largest_over_mean
 from tidings.spark.question import Question
-from tidings.spark.reaching import _application, reached
+from tidings.spark.reaching import application_of, reached
 from tidings.spark.routing import Routing, key_visits, routed, visited
 from tidings.spark.sharding import Sharding
 from tidings.spark.shards import Shards, keyed, made_shards, scanned_share, shard_count
@@ -73,7 +73,7 @@ def matches(question: Question, sharding: Sharding) -> DataFrame:
     found = there.mapInArrow(answer, _found_schema(question, asking.form))
     if question.lists:
         return _as_lists(question, found, routing.shards)
-    return replicated._as_pairs(question, found) if asking.form == PIECES else found
+    return replicated.as_pairs(question, found) if asking.form == PIECES else found
 
 
 def explained(question: Question, sharding: Sharding) -> Sequence[str]:
@@ -101,7 +101,7 @@ def prepared(question: Question, sharding: Sharding) -> Shards:
     The events that were asked about first say which keys are heavy: later ones find the shards as they are.
     """
     spark, index = question.events.sparkSession, question.index
-    wanted = (_application(spark), index.digest, sharding, question.reach)
+    wanted = (application_of(spark), index.digest, sharding, question.reach)
     found = _made.pop(wanted, None) or _prepared(question, sharding)
     _made[wanted] = found
     while len(_made) > KEPT:
@@ -170,7 +170,7 @@ def _expected(routing: Routing, shards: Shards, sample: pyarrow.RecordBatch) -> 
 def _asking(question: Question) -> Asking:
     """What a shard is asked. Lists have more columns, by which they are put together."""
     form = LISTS if question.lists else PIECES if question.carried else PAIRS
-    asking = replicated._asking(question, form)
+    asking = replicated.asking_of(question, form)
     width = len(question.events.columns)
     return replace(asking, carried=(*asking.carried, width, width + 1, width + 2)) if form == LISTS else asking
 
@@ -208,7 +208,7 @@ def _sent_schema(question: Question, routing: Routing) -> StructType:
 def _found_schema(question: Question, form: str) -> StructType:
     from pyspark.sql.types import IntegerType, LongType, StructField, StructType
 
-    schema = replicated._schema(question, form)
+    schema = replicated.schema_of(question, form)
     if form != LISTS:
         return schema
     kinds = [field.dataType for field in schema]
@@ -227,4 +227,4 @@ def _as_lists(question: Question, found: DataFrame, shards: int) -> DataFrame:
     def put_together(batches: Iterable[Any]) -> Iterator[Any]:
         return merge(batches)
 
-    return together.mapInArrow(put_together, replicated._schema(question, LISTS))
+    return together.mapInArrow(put_together, replicated.schema_of(question, LISTS))
