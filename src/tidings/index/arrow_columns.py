@@ -1,8 +1,8 @@
 """Arrow tables as encoded batches, column by column: the same entries as `encode` makes of their rows as events.
 
 Each slot first gets a *feed*, its entries in the order of the rows; then all feeds are interleaved into rows. There is
-no Python per row for integers, floats, decimals, booleans, strings, dictionaries of these, times, dates, and lists and
-records of these. Other types, and lists within lists, are read as events are, for their path only.
+no Python per row for integers, floats, decimals, booleans, strings, bytes, dictionaries of these, times, dates, and
+lists and records of these. Other types, and lists within lists, are read as events are, for their path only.
 
 A feed costs up to 29 bytes for each row: a large table with many columns is best given in slices of some 10,000 rows.
 """
@@ -23,6 +23,7 @@ from tidings.index.encode import (
     NO_KEYS,
     NO_LENGTHS,
     NO_SLOT,
+    OF_TEXT,
     EncodedBatch,
     Encoder,
     Feed,
@@ -100,7 +101,7 @@ def _whole(column: pa.ChunkedArray | pa.Array) -> pa.Array:
 
 def _read_columns(column: pa.Array, plan: Plan, found: Interleaving) -> None:
     place = _at(column, plan.path[1:])
-    values = _values(place.values, hashed=SlotType.STRING in plan.slots)
+    values = _values(place.values, hashed=any(kind in plan.slots for kind in OF_TEXT))
     if place.starts is None:
         found.feeds += _scalar_feeds(plan, values, found.every_row)
         row_of = found.every_row[:-1]
@@ -181,7 +182,7 @@ def _cells(table: pa.Table | pa.RecordBatch) -> Iterator[Any]:
 
 
 def _slot_type(kind: pa.DataType) -> SlotType | None:
-    """The slots that hold values of a type; None for what no slot holds, such as records and bytes."""
+    """The slots that hold values of a type; None for what no slot holds, such as records."""
     types = pa.types
     if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
         return SlotType.NUMBER
@@ -193,7 +194,9 @@ def _slot_type(kind: pa.DataType) -> SlotType | None:
         return SlotType.TIMESTAMP
     if types.is_dictionary(kind) and not types.is_nested(kind.value_type):
         return _slot_type(kind.value_type)
-    if types.is_null(kind) or types.is_struct(kind) or types.is_binary(kind) or types.is_large_binary(kind):
+    if types.is_binary(kind) or types.is_large_binary(kind):
+        return SlotType.BYTES
+    if types.is_null(kind) or types.is_struct(kind):
         return None
     raise _UnusualTypeError
 
@@ -208,7 +211,7 @@ def _values(array: pa.Array, hashed: bool) -> _Values:
     match kind:
         case SlotType.NUMBER:
             return _numbers(array, plain)
-        case SlotType.STRING:
+        case SlotType.STRING | SlotType.BYTES:
             return _strings(array, plain, hashed)
         case SlotType.BOOLEAN:
             return plain._replace(key=pc.fill_null(array, False).to_numpy(zero_copy_only=False).astype(np.int64))
@@ -298,7 +301,7 @@ def _without(values: _Values, bad: Array, reason: str) -> _Values:
 
 
 def _strings(array: pa.Array, plain: _Values, hashed: bool) -> _Values:
-    wide = pa.types.is_large_string(array.type)
+    wide = pa.types.is_large_string(array.type) or pa.types.is_large_binary(array.type)
     _, offsets_buffer, buffer = array.buffers()
     offsets = np.zeros(len(array) + 1, np.int64)
     if len(array) and offsets_buffer is not None:
@@ -309,7 +312,9 @@ def _strings(array: pa.Array, plain: _Values, hashed: bool) -> _Values:
     lengths = np.diff(offsets).astype(np.int32)
     keys = hash_strings(data, offsets) if hashed else NO_KEYS
     found = plain._replace(key=keys, text=offsets[:-1], length=lengths, data=data)
-    return found if _is_ascii(data, offsets) else _without_broken(array, found)
+    if plain.kind is SlotType.BYTES or _is_ascii(data, offsets):
+        return found
+    return _without_broken(array, found)
 
 
 def _is_ascii(data: Array, offsets: Array) -> bool:

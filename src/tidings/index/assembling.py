@@ -66,17 +66,20 @@ def assembled(placing: Placing) -> tuple[Segment, Array]:
     order = _order(columns, tables)
     added, entry_member = _numbered(columns.member[order], placing.members)
     entry_checks, entry_check = _checks(columns, unordered, further, order)
+    checks = placing.checks.arrays()
+    entry_check, checks["check_rows"] = _by_use(entry_check, checks["check_rows"])
     high = columns.high[order]
     segment = Segment(
         **_table_arrays(tables, len(placing.slots)),
         **_bucket_arrays(tables, columns.key[order], columns.text[order], texts[0], hashes),
-        **placing.checks.arrays(),
+        **checks,
         entry_member=entry_member,
         entry_low=columns.low[order],
         entry_high=high,
         entry_text=columns.whole[order],
         entry_checks=entry_checks,
         entry_check=entry_check,
+        entry_guard=_guards(entry_checks, entry_check, checks["check_rows"]),
         text_start=texts[0],
         text_data=texts[1],
         text_key=hashes,
@@ -207,6 +210,30 @@ def _checks(columns: Columns, unordered: Array, further: list[tuple[int, ...]], 
     at = np.concatenate([own, more])
     check = np.concatenate([columns.check, np.array([one for some in further for one in some], np.int32)])
     return _starts(np.bincount(at, minlength=len(order))), check[np.argsort(at, kind="stable")]
+
+
+def _by_use(entry_check: Array, check_rows: Array) -> tuple[Array, Array]:
+    """Checks numbered as the entries name them first: those of entries side by side then stand side by side as well."""
+    used, first = np.unique(entry_check, return_index=True)
+    rows = check_rows.reshape(-1, 4)
+    order = np.concatenate([used[np.argsort(first)], np.setdiff1d(np.arange(len(rows)), used)])
+    numbers = np.empty(len(rows), np.int32)
+    numbers[order] = np.arange(len(rows), dtype=np.int32)
+    return numbers[entry_check], rows[order].ravel()
+
+
+def _guards(entry_checks: Array, entry_check: Array, check_rows: Array) -> Array:
+    """Of each entry the slot of one of its checks; only IS NULL and what is opaque can hold where a slot is empty.
+
+    The last slot that was named is taken: where attributes are many, it is one of the rarer ones.
+    """
+    columns = layout.check_columns(check_rows)
+    needs = np.where(np.isin(columns.operation, (layout.IS_NULL, layout.OPAQUE)), -1, columns.slot)
+    guards = np.full(len(entry_checks) - 1, -1, np.int32)
+    checked = np.flatnonzero(np.diff(entry_checks))
+    if len(checked):
+        guards[checked] = np.maximum.reduceat(needs[entry_check], entry_checks[checked])
+    return guards
 
 
 def _numbered(member: Array, count: int) -> tuple[Array, Array]:

@@ -37,9 +37,11 @@ SLOT_TYPE_OF = {
     int: SlotType.NUMBER,
     Decimal: SlotType.NUMBER,
     str: SlotType.STRING,
+    bytes: SlotType.BYTES,
     bool: SlotType.BOOLEAN,
     datetime: SlotType.TIMESTAMP,
 }
+OF_TEXT = (SlotType.STRING, SlotType.BYTES)
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -49,10 +51,10 @@ _MICROSECOND = timedelta(microseconds=1)
 class EncodedBatch:
     """Row r has the entries starts[r]:starts[r + 1], ordered by slot.
 
-    `key` is a number's key, microseconds since 1970 in UTC, 0 or 1 for a boolean, the hash of a string, and 0 for
-    PRESENCE. Flags: ARRAY, the entry comes from an array, and there is one for each distinct element; EMPTY, none of
-    its elements is of the slot's type; DIRTY, it has others too (null, NaN, unreadable, of another type), so that NOT
-    of a predicate which none satisfies is unknown. DIRTY without ARRAY is PRESENCE of what could not be read.
+    `key` is a number's key, microseconds since 1970 in UTC, 0 or 1 for a boolean, the hash of a string or of bytes, and
+    0 for PRESENCE. Flags: ARRAY, the entry comes from an array, and there is one for each distinct element; EMPTY, none
+    of its elements is of the slot's type; DIRTY, it has others too (null, NaN, unreadable, of another type), so that
+    NOT of a predicate which none satisfies is unknown. DIRTY without ARRAY is PRESENCE of what could not be read.
 
     `data` is read-only whatever it came from, so that kernels see one type. In `problems`, `event` is the row.
     """
@@ -104,7 +106,7 @@ class EncodedBatch:
 
     def _check_entries(self, types: Array, same_slot: Array) -> None:
         empty, dirty, of_array = (self.flags & flag != 0 for flag in (EMPTY, DIRTY, ARRAY))
-        text, presence = (types == SlotType.STRING) & ~empty, types == SlotType.PRESENCE
+        text, presence = np.isin(types, OF_TEXT) & ~empty, types == SlotType.PRESENCE
         assert np.all(self.flags <= EMPTY | DIRTY | ARRAY)
         assert np.all(of_array | ~empty)
         assert np.all(of_array | presence | ~dirty)
@@ -119,7 +121,8 @@ class EncodedBatch:
         for entry in np.flatnonzero(text):
             start, end = self.text[entry], self.text[entry] + self.length[entry]
             assert self.key[entry] == hash_bytes(self.data, start, end), "the key of a string is not its hash"
-            self.data[start:end].tobytes().decode()
+            if types[entry] == SlotType.STRING:
+                self.data[start:end].tobytes().decode()
 
 
 # Plans
@@ -149,7 +152,7 @@ class Encoder:
         self.plans: dict[str, list[Plan]] = {}  # by the first name of the path
         for path in slots.paths():
             self.plans.setdefault(path[0], []).append(_plan(path, slots))
-        self._holds_text = np.array([kind is SlotType.STRING for _, kind in slots], np.bool_)
+        self._holds_text = np.array([kind in OF_TEXT for _, kind in slots], np.bool_)
 
     def events(self, events: Sequence[Event]) -> EncodedBatch:
         collected = _Collected()
@@ -231,7 +234,7 @@ class _Collected:
         kind = type(value)
         slot = plan.slot_of.get(kind)
         if slot is not None:
-            if kind is str:
+            if kind is str or kind is bytes:
                 self._row.append(self._text(slot, value, 0))
             elif value == value:  # NaN is not
                 self._row.append((slot, self._key(row, value), 0, 0, 0))
@@ -252,14 +255,14 @@ class _Collected:
         for slot_type, slot in plan.slots.items():
             usable = [x for x in elements if SLOT_TYPE_OF.get(type(x)) is slot_type and x == x]
             flags = ARRAY | (DIRTY if len(usable) < len(elements) else 0)
-            if slot_type is SlotType.STRING:
+            if slot_type in OF_TEXT:
                 entries = [self._text(slot, x, flags) for x in dict.fromkeys(usable)]
             else:  # of two numbers with one key the second says nothing more, and the row is inexact
                 entries = [(slot, key, 0, 0, flags) for key in dict.fromkeys(self._key(row, x) for x in usable)]
             self._row += entries or [(slot, 0, 0, 0, flags | EMPTY)]
 
-    def _text(self, slot: int, value: str, flags: int) -> _Entry:
-        utf8 = value.encode()
+    def _text(self, slot: int, value: str | bytes, flags: int) -> _Entry:
+        utf8 = value.encode() if isinstance(value, str) else value
         start = self._size
         self.texts.append(utf8)
         self._size = start + len(utf8)

@@ -36,6 +36,7 @@ TYPES = {
     "entry_text": np.int32,
     "entry_checks": np.int64,
     "entry_check": np.int32,
+    "entry_guard": np.int32,
     "check_rows": np.int64,
     "lists": np.int64,
     "text_start": np.int64,
@@ -104,7 +105,8 @@ def _check_starts(segment: Segment, slots: int) -> None:
         _must((np.diff(getattr(segment, name)) > 0).all(), f"no part of {name} is empty")
     for name, other in (("entry_low", "entry_member"), ("entry_high", "entry_member")):
         _must(len(getattr(segment, name)) == len(getattr(segment, other)), f"{name} is as long as {other}")
-    _must(len(segment.entry_text) == entries, "entry_text is as long as entry_member")
+    for name in ("entry_text", "entry_guard"):
+        _must(len(getattr(segment, name)) == entries, f"{name} is as long as entry_member")
     hashes = hash_strings(segment.text_data, segment.text_start)
     _must(np.array_equal(segment.text_key, hashes), "text_key has the hash of each string")
     _must(np.array_equal(segment.entry_reach, layout.reach(segment.entry_high)), "entry_reach is that of entry_high")
@@ -273,6 +275,7 @@ def _check_checks(segment: Segment, slots: int) -> None:
     _must(rows.shape[1] == count, "each check is kept once")
     opaque = operation == layout.OPAQUE
     _must(((slot >= 0) & (slot < slots))[~opaque].all() and (slot[opaque] == -1).all(), "checks are of slots")
+    _check_guards(segment, np.where(opaque | (operation == layout.IS_NULL), -1, slot))
     one = np.isin(operation, _ONE_TEXT)
     _must(((a >= 0) & (a < strings))[one].all(), "the strings of checks are there")
     for end in (a, b):
@@ -283,6 +286,13 @@ def _check_checks(segment: Segment, slots: int) -> None:
     _must((flags <= open_ends | layout.NEGATED).all(), "checks have the flags that there are")
     odd = (flags & open_ends != 0) & (operation != layout.TEXT_INTERVAL)
     _must(not odd.any(), "only intervals of strings have open ends")
+
+
+def _check_guards(segment: Segment, needed: Array) -> None:
+    """`needed` is the slot without which a check cannot hold."""
+    for entry, guard in enumerate(segment.entry_guard.tolist()):
+        checks = segment.entry_check[segment.entry_checks[entry] : segment.entry_checks[entry + 1]]
+        _must(guard == max(needed[checks].tolist(), default=-1), f"the guard of entry {entry} is a slot that it needs")
 
 
 def _check_lists(segment: Segment, operation: Array, a: Array, b: Array, strings: int) -> None:

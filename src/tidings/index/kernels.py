@@ -145,6 +145,9 @@ def emit_hit(scratch, found, member, undecided):  # type: ignore[no-untyped-def]
 def try_entry(seg, batch, scratch, found, entry, inexact):  # type: ignore[no-untyped-def]
     """Emits the subscription of an entry if its checks hold."""
     int64s(found, F.used)[_CANDIDATES] += 1
+    guard = int32s(seg, S.entry_guard)[entry]
+    if guard >= 0 and int64s(scratch, M.seen)[guard] != int64s(scratch, M.serial)[0]:
+        return
     undecided = inexact
     entry_checks, entry_check = int64s(seg, S.entry_checks), int32s(seg, S.entry_check)
     for i in range(entry_checks[entry], entry_checks[entry + 1]):

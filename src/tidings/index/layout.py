@@ -28,7 +28,7 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 
-LAYOUT = 1  # the version of all that is said here; a file with another one is not read
+LAYOUT = 2  # the version of all that is said here; a file with another one is not read
 
 VALUE, VALUE_POINT, VALUE_UPPER, VALUE_LOWER, VALUE_BETWEEN, VALUE_PAIR = 0, 1, 2, 3, 4, 5
 UPPER, LOWER, BETWEEN, PAIR = 6, 7, 8, 9
@@ -92,6 +92,7 @@ class Segment(NamedTuple):
     entry_text: Array  # int32: SUBSTRING: the whole string; else -1
     entry_checks: Array  # int64[entries + 1]: its part of `entry_check`
     entry_check: Array  # int32: numbers of checks
+    entry_guard: Array  # int32: a slot that must be filled for the checks to hold, or -1: most that fail fail by it
 
     # Checks, each kept once however many entries share it
     check_rows: Array  # int64[., 4]: operation and flags, slot, a, b; see `check_columns`

@@ -1,7 +1,8 @@
 """Slots: the places of events that an index reads. A slot is an attribute read as one type.
 
 An event's number 5 fills the slot (price, number) and no other, so a predicate of another type simply finds its slot
-empty: that is how "no coercion" costs nothing. `PRESENCE` is filled by any value that is there, for IS NULL.
+empty: that is how "no coercion" costs nothing. `PRESENCE` is filled by any value that is there, for IS NULL. The slots
+of *facts* are filled by engines (`facts`): with the numbers of the questions that hold of the attribute's texts.
 """
 
 from __future__ import annotations
@@ -20,6 +21,15 @@ class SlotType(IntEnum):
     BOOLEAN = 2
     TIMESTAMP = 3
     PRESENCE = 4
+    BYTES = 5
+    PATTERN = 6  # facts, from here on
+    SIMILARITY = 7
+    LATENT = 8
+    XPATH = 9
+
+    @property
+    def is_of_facts(self) -> bool:
+        return self >= SlotType.PATTERN
 
 
 OF_TYPE = {
