@@ -5,6 +5,7 @@ PYTHON ?= python3
 ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
+OLDEST := .venv-oldest-spark
 comma := ,
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -14,11 +15,11 @@ export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
 .DEFAULT_GOAL := help
 # Two installations into one environment must not run side by side.
 .NOTPARALLEL:
-.PHONY: help demo test test-all check bench format clean java
+.PHONY: help demo test test-all test-oldest-spark check bench format clean java
 
 help: ## show this list
 	@echo "make TARGET [ARGS='...'] [PYTHON=python3.12]"
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-17s %s\n", $$1, $$2 }' Makefile
 
 demo: java $(VENV)/installed-demo ## stream events of every kind past subscriptions on Spark, on data it makes
 	@JAVA_HOME="$$(tools/java)" && export JAVA_HOME && $(BIN)/python -m tidings demo $(ARGS)
@@ -26,8 +27,12 @@ demo: java $(VENV)/installed-demo ## stream events of every kind past subscripti
 test: java $(VENV)/installed-dev ## run the tests but the slow ones; ARGS='-k like' picks some
 	@JAVA_HOME="$$(tools/java)" && export JAVA_HOME && $(BIN)/python -m pytest -n 2 -m "not slow" $(ARGS)
 
-test-all: java $(VENV)/installed-dev ## run all tests, the slow ones too
+test-all: java $(VENV)/installed-dev test-oldest-spark ## run all tests, the slow ones too, and those of Spark on the oldest pyspark
 	@JAVA_HOME="$$(tools/java)" && export JAVA_HOME && $(BIN)/python -m pytest -n 2 $(ARGS)
+
+test-oldest-spark: java $(OLDEST)/installed ## run the tests of Spark on the oldest pyspark that is supported
+	@JAVA_HOME="$$(tools/java)" && export JAVA_HOME && PYSPARK_PYTHON="$(CURDIR)/$(OLDEST)/bin/python" \
+		$(OLDEST)/bin/python -m pytest -n 2 -m "not slow" tests/spark $(ARGS)
 
 check: $(VENV)/installed-dev ## lint, formatting, types, and which part imports what
 	@$(BIN)/python -m ruff check
@@ -35,8 +40,8 @@ check: $(VENV)/installed-dev ## lint, formatting, types, and which part imports 
 	@$(BIN)/python -m mypy
 	@$(BIN)/python tools/check_imports.py
 
-bench: $(VENV)/installed-dev ## run the benchmarks; ARGS names some of them
-	@$(BIN)/python -m benchmarks $(ARGS)
+bench: java $(VENV)/installed-dev ## run the benchmarks; ARGS names some of them
+	@JAVA_HOME="$$(tools/java)" && export JAVA_HOME && $(BIN)/python -m benchmarks $(ARGS)
 
 format: $(VENV)/installed-dev ## format the code, and repair what the linter can repair
 	@$(BIN)/python -m ruff check --fix --exit-zero
@@ -62,6 +67,13 @@ $(VENV)/installed-demo: pyproject.toml $(VENV)/pyvenv.cfg
 # With Spark: the tests use it, and mypy reads its types.
 $(VENV)/installed-dev: pyproject.toml $(VENV)/pyvenv.cfg
 	$(call install,[dev$(comma)spark],demo dev)
+
+# An environment of its own: the same packages, but for pyspark.
+$(OLDEST)/installed: pyproject.toml $(VENV)/pyvenv.cfg
+	@echo "installing tidings[dev,spark] with pyspark 4.1 into $(OLDEST) …"
+	@$(BIN)/python -m venv $(OLDEST)
+	@$(OLDEST)/bin/python -m pip install --quiet --editable '.[dev,spark]' 'pyspark<4.2'
+	@touch $@
 
 # A prerequisite before the environment: where Java is missing, that is said before Spark is downloaded.
 java:

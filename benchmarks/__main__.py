@@ -5,7 +5,19 @@ from __future__ import annotations
 import platform
 import sys
 
-from benchmarks import building, growth, latency, parsing, sets, stocks, strings, synthetic
+from benchmarks import (
+    building,
+    growth,
+    latency,
+    parsing,
+    sets,
+    spark,
+    spark_memory,
+    spark_shards,
+    stocks,
+    strings,
+    synthetic,
+)
 from benchmarks.measuring import SCALE_VARIABLE, scale
 
 BENCHMARKS = {
@@ -17,6 +29,9 @@ BENCHMARKS = {
     "sets": sets.run,
     "growth": growth.run,
     "building": building.run,
+    "spark": spark.run,
+    "spark_shards": spark_shards.run,
+    "spark_memory": spark_memory.run,
 }
 
 
@@ -24,7 +39,7 @@ def main(names: list[str]) -> None:
     unknown = sorted(set(names) - set(BENCHMARKS))
     if unknown:
         raise SystemExit(f"there is no benchmark {', '.join(unknown)}; there are: {', '.join(BENCHMARKS)}")
-    print(f"Python {platform.python_version()}, {platform.machine()}; one core")
+    print(f"Python {platform.python_version()}, {platform.machine()}; one core, on Spark two")
     if scale() < 1:
         print(f"sizes are scaled by {SCALE_VARIABLE}={scale():g}: these figures stand for nothing but themselves")
     for name in names or list(BENCHMARKS):

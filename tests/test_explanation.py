@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+import numpy as np
 import pytest
 
-from tidings import explain
+from tidings import SettingError, Settings, TextStatistics, explain
+from tidings.analysis.latent import LatentSpace
+from tidings.analysis.words import SIMPLE
 
 EVENT = {
     "symbol": "IBM",
@@ -64,10 +67,45 @@ def test_words_that_satisfied_a_pattern_are_named() -> None:
     assert explain("matches(text, 'rate ->[0,4] bank')", EVENT).details == ()
 
 
-def test_the_words_of_a_cosine_are_named_with_their_shares() -> None:
+def test_the_words_of_a_cosine_are_named_with_their_shares_and_positions() -> None:
+    # Ten words of weight 1 against two: 2 / sqrt(10 * 2).
     details = explain("similarity(text, 'central bank') >= 0.9", EVENT).details
-    assert details[0].startswith("cosine 0.")
-    assert [line.split(":")[0] for line in details[1:]] == ["bank", "central"]
+    assert details == ("cosine 0.4472", "bank: 0.2236 (word 2)", "central: 0.2236 (word 1)")
+
+
+def test_words_that_are_there_many_times_have_some_positions_named() -> None:
+    event = {"t": "a b " * 3 + "c " + "a " * 6}
+    assert explain("similarity(t, 'a b z') >= 0.1", event).details[1:] == (
+        "a: 0.467 (words 0, 2, 4, 7, 8, 9, …)",
+        "b: 0.3065 (words 1, 3, 5)",
+    )
+
+
+def test_a_cosine_in_the_latent_space_names_the_words_of_the_text() -> None:
+    # Two topics, one a dimension: red and fox lie in the first, sea in the second, and wet between them.
+    topics = LatentSpace(
+        ("fox", "red", "sea", "wet"),
+        np.array([1, 0, 1, 0, 0, 1, 1, 1], np.float32),
+        np.array([2.0, 1.0]),
+        "simple",
+        SIMPLE.version,
+        TextStatistics(0, {}),
+    )
+    explanation = explain("similarity(t, 'red', model => 'lsi') >= 0.9", {"t": "a wet fox"}, Settings(latent=topics))
+    assert explanation.truth is False
+    assert explanation.details == (
+        "cosine 0.8944 in the latent space",
+        "fox: 0.4472 (word 2)",
+        "wet: 0.4472 (word 1)",
+    )
+    assert explain("similarity(t, 'unheard', model => 'lsi') >= 0", {"t": "fox"}, Settings(latent=topics)).details == (
+        "cosine 0 in the latent space",
+    )
+
+
+def test_a_model_without_a_latent_space_is_refused() -> None:
+    with pytest.raises(SettingError, match="needs a latent space, and there is none here"):
+        explain("similarity(t, 'red', model => 'lsi') >= 0.9", {"t": "fox"})
 
 
 def test_nodes_that_satisfied_a_path_are_named_with_their_lines() -> None:

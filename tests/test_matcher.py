@@ -257,3 +257,29 @@ def test_explain_names_the_unknown_id(matcher: Matcher) -> None:
     with pytest.raises(IdentifierError, match="there is no subscription with the id 'zzz' to explain"):
         matcher.explain("zzz", {})
     assert matcher.explain("cheap", {"price": 3}).matches
+
+
+# Ranking
+
+
+@pytest.mark.parametrize("uncompiled", [0, 1_000])
+def test_matches_are_ranked_by_their_cosines(uncompiled: int) -> None:
+    matcher = Matcher(uncompiled=uncompiled)
+    matcher.add_many(
+        [
+            ("half", "similarity(t, 'spark') >= 0.5"),
+            ("all", "similarity(t, 'spark index') > 0.9 AND n > 1"),
+            ("none", "similarity(t, 'water') >= 0.1"),
+            ("other", "matches(t, 'spark')"),
+            ("both", "similarity(t, 'spark index') >= 0.1 AND similarity(t, 'index') >= 0.1"),
+        ]
+    )
+    event = {"t": "Spark index", "n": 2}
+    ranked = matcher.ranked(event)
+    assert ranked[0] == ("all", 1.0)
+    assert {id: round(cosine, 4) for id, cosine in ranked[1:]} == {"half": 0.7071, "both": 0.7071}
+    assert matcher.ranked(event, most=1) == [("all", 1.0)]
+    assert matcher.ranked({"t": ["water", "spark water"], "n": 0})[0] == ("none", 1.0)
+    assert matcher.ranked({"n": 1}) == []
+    with pytest.raises(SettingError, match="1 or more, or None for all, not 0"):
+        matcher.ranked(event, most=0)

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from tidings.analysis.cosine import contributions, cosine
+from tidings.analysis.cosine import contributions
+from tidings.analysis.latent import latent_contributions
 from tidings.analysis.patterns import pattern_witness
 from tidings.analysis.xml import xpath_nodes
+from tidings.analysis.xml_failures import xpath_failures
 from tidings.errors import EventError
 from tidings.language.parser import parse
 from tidings.language.printer import print_attribute, print_expression
@@ -82,9 +84,9 @@ class Explanation:
 
 def explain(where: str | Expression, event: Event | Mapping[str, Any], settings: Settings | None = None) -> Explanation:
     """The explanation of a subscription on an event."""
-    expression = parse(where) if isinstance(where, str) else where
-    check_answerable(expression)
-    return _explained(expression, Reading(Event.of(event), settings or Settings()))
+    expression, settings = parse(where) if isinstance(where, str) else where, settings or Settings()
+    check_answerable(expression, settings)
+    return _explained(expression, Reading(Event.of(event), settings))
 
 
 def _explained(expression: Expression, reading: Reading) -> Explanation:
@@ -130,21 +132,40 @@ def _details(predicate: Predicate, reading: Reading) -> Iterator[str]:
             yield from _limited([f"word {word.position}: {element[word.start : word.end]}" for word in words])
         elif isinstance(predicate, Similarity) and isinstance(element, str):
             yield from _similarity_details(predicate, element, reading)
-        elif isinstance(predicate, XPath) and holds:
-            yield from _node_details(predicate, element, reading)
+        elif isinstance(predicate, XPath):
+            yield from _node_details(predicate, element, holds, reading)
 
 
 def _similarity_details(predicate: Similarity, text: str, reading: Reading) -> Iterator[str]:
-    profile, document, statistics = reading.words(predicate.profile), reading.words(text), reading.settings.statistics
-    yield f"cosine {cosine(profile, document, statistics):.4g}"
-    yield from _limited([f"{word}: {share:.4g}" for word, share in contributions(profile, document, statistics)])
+    """The cosine, and the words that make it: the part of each, and where in the text it stands."""
+    profile, document, settings = reading.words(predicate.profile), reading.words(text), reading.settings
+    latent = settings.latent if predicate.model is not None else None
+    yield f"cosine {reading.similarity(predicate, text):.4g}{'' if latent is None else ' in the latent space'}"
+    if latent is None:
+        shares = contributions(profile, document, settings.statistics)
+    else:
+        shares = latent_contributions(latent, profile, document)
+    positions: dict[str, list[int]] = {}
+    for word in document:
+        positions.setdefault(word.text, []).append(word.position)
+    yield from _limited([f"{word}: {share:.4g} ({_places(positions[word])})" for word, share in shares])
 
 
-def _node_details(predicate: XPath, source: str | bytes, reading: Reading) -> Iterator[str]:
+def _places(positions: list[int]) -> str:
+    shown = [str(position) for position in positions[:LISTED]] + ["…"] * (len(positions) > LISTED)
+    return f"word{'s' if len(positions) > 1 else ''} {', '.join(shown)}"
+
+
+def _node_details(predicate: XPath, source: str | bytes, holds: Truth, reading: Reading) -> Iterator[str]:
+    """The nodes that satisfied it; or how far its paths lead, and what stopped them."""
     try:
-        nodes = xpath_nodes(predicate.expression, reading.document(source), LISTED + 1)
+        document = reading.document(source)
     except EventError:
         return
+    if not holds:
+        yield from _limited(list(xpath_failures(predicate.expression, document)))
+        return
+    nodes = xpath_nodes(predicate.expression, document, LISTED + 1)
     yield from _limited([f"{node.path} (line {node.line}): {_shown(node.value)}" for node in nodes])
 
 

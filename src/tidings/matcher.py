@@ -29,7 +29,7 @@ from tidings.model.event import Event, Identifier
 from tidings.model.predicates import Expression
 from tidings.model.result import Cost, EventProblem, MatchResult, Subscription
 from tidings.planning.statistics import learn_from_events
-from tidings.reference import Reading, Settings, check_answerable, truth
+from tidings.reference import Reading, Settings, check_answerable, score, truth
 from tidings.store import Contents, Store, open_store, read_contents, save
 
 if TYPE_CHECKING:
@@ -299,6 +299,26 @@ class Matcher:
             for problem in reading.problems():
                 report(replace(problem, event=batch.id_of(row)))
         return Asked.of(found)
+
+    def ranked(self, event: Event | Mapping[str, Any], most: int | None = None) -> list[tuple[Identifier, float]]:
+        """The matches that ask for similarity, with their cosines, the most similar first; at most so many of them.
+
+        Of a subscription with several similarities it is the lowest of those that hold.
+        """
+        if most is not None and most < 1:
+            raise SettingError(f"most is a number of subscriptions, 1 or more, or None for all, not {most}")
+        read = Event.of(event)
+        reading = Reading(read, self._settings)
+        scored = [(id, score(self._expression(id), reading)) for id in self.match(read).ids]
+        found = [(id, cosine) for id, cosine in scored if cosine is not None]
+        return sorted(found, key=lambda each: -each[1])[:most]
+
+    def _expression(self, id: Identifier) -> Expression:
+        if id in self._recent:
+            return self._recent[id][1]
+        where = self._index.where_of(id) if self._index is not None else None
+        assert where is not None
+        return parse(where)
 
     def explain(self, id: Identifier, event: Event | Mapping[str, Any]) -> Explanation:
         """Why the event satisfies the subscription, or why not, and by which path events find it."""

@@ -18,6 +18,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from tidings.analysis.cosine import cosine
+from tidings.analysis.latent import LatentSpace, latent_cosine
 from tidings.analysis.patterns import pattern_holds
 from tidings.analysis.statistics import NO_STATISTICS, TextStatistics
 from tidings.analysis.words import SIMPLE, Analyser, Word
@@ -57,10 +58,16 @@ Truth: TypeAlias = bool | None
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the truth of text predicates depends on besides the text: the analyser, and how common words are."""
+    """What the truth of text predicates depends on besides the text: the analyser, how common words are, and for
+    similarity with model => 'lsi' a latent space, which was fitted with the same analyser."""
 
     analyser: Analyser = SIMPLE
     statistics: TextStatistics = NO_STATISTICS
+    latent: LatentSpace | None = None
+
+    def __post_init__(self) -> None:
+        if self.latent is not None:
+            self.latent.check_analyser(self.analyser)
 
 
 @dataclass(slots=True)
@@ -72,6 +79,7 @@ class Reading:
     mismatches: int = 0
     unreadable: dict[str, str] = field(default_factory=dict)
     _words: dict[str, tuple[Word, ...]] = field(default_factory=dict)
+    _places: dict[str, tuple[float, ...]] = field(default_factory=dict)
     _documents: dict[str | bytes, Document | EventError] = field(default_factory=dict)
 
     def problems(self) -> tuple[EventProblem, ...]:
@@ -81,6 +89,18 @@ class Reading:
         if text not in self._words:
             self._words[text] = self.settings.analyser.words(text)
         return self._words[text]
+
+    def similarity(self, predicate: Similarity, text: str) -> float:
+        """The rounded cosine of the text with the profile, of words or in the latent space."""
+        if predicate.model is None:
+            return cosine(self.words(predicate.profile), self.words(text), self.settings.statistics)
+        return latent_cosine(self._place(predicate.profile), self._place(text))
+
+    def _place(self, text: str) -> tuple[float, ...]:
+        if text not in self._places:
+            assert self.settings.latent is not None  # `check_answerable` has refused what needs one
+            self._places[text] = self.settings.latent.project(self.words(text))
+        return self._places[text]
 
     def document(self, source: str | bytes) -> Document:
         if source not in self._documents:
@@ -96,25 +116,30 @@ class Reading:
 
 def holds(where: str | Expression, event: Event | Mapping[str, Any], settings: Settings | None = None) -> bool:
     """Whether the event satisfies the subscription."""
-    expression = parse(where) if isinstance(where, str) else where
-    check_answerable(expression)
-    return truth(expression, Reading(Event.of(event), settings or Settings())) is True
+    expression, settings = parse(where) if isinstance(where, str) else where, settings or Settings()
+    check_answerable(expression, settings)
+    return truth(expression, Reading(Event.of(event), settings)) is True
 
 
-def check_answerable(expression: Expression) -> None:
-    """Refuses what can be written but not yet answered, before it is stored or asked."""
+def check_answerable(expression: Expression, settings: Settings | None = None) -> None:
+    """Refuses what can be written but not answered with these settings, before it is stored or asked."""
     kind = type(expression)
     if kind is Comparison or kind is Between:  # nearly all, and asked of every subscription that is added
         return
     if isinstance(expression, And | Or):
         for part in expression.parts:
-            check_answerable(part)
+            check_answerable(part, settings)
     elif isinstance(expression, Not):
-        check_answerable(expression.part)
+        check_answerable(expression.part, settings)
     elif isinstance(expression, Similarity) and expression.model is not None:
+        _check_latent(expression.model, settings)
+
+
+def _check_latent(model: str, settings: Settings | None) -> None:
+    if settings is None or settings.latent is None:
         raise SettingError(
-            f"similarity with model => '{expression.model}' needs a latent space, and this version has none; "
-            "leave the model out to compare words"
+            f"similarity with model => '{model}' needs a latent space, and there is none here; give one that was "
+            "fitted on a sample of texts (Settings.latent), or leave the model out to compare words"
         )
 
 
@@ -186,6 +211,21 @@ def scalar_truth(predicate: Predicate, value: Any, reading: Reading) -> Truth:
         case XPath(attribute, expression):
             return _of_xml(value, attribute, reading, lambda document: xpath_holds(expression, document))
     raise AssertionError(predicate)  # pragma: no cover - every kind is above
+
+
+def score(expression: Expression, reading: Reading) -> float | None:
+    """How similar the event is to what a subscription asks for: the lowest of the cosines that make it true, of an
+    array of texts the highest. None where no similarity is asked for, or none holds."""
+    match expression:
+        case And(parts) | Or(parts):
+            scores = [each for part in parts if (each := score(part, reading)) is not None]
+            return min(scores, default=None)
+        case Similarity(attribute) if truth(expression, reading) is True:
+            value = reading.event.value(attribute.path)
+            texts = value if isinstance(value, tuple) else (value,)
+            return max(reading.similarity(expression, text) for text in texts if isinstance(text, str))
+        case _:
+            return None
 
 
 # Three-valued logic
@@ -346,5 +386,5 @@ def _matches(pattern: TextPattern, text: str, reading: Reading) -> bool:
 
 
 def _similar(predicate: Similarity, text: str, reading: Reading) -> bool:
-    score = cosine(reading.words(predicate.profile), reading.words(text), reading.settings.statistics)
+    score = reading.similarity(predicate, text)
     return score > predicate.threshold if predicate.operator is Operator.GREATER else score >= predicate.threshold

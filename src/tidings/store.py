@@ -46,7 +46,7 @@ class Contents:
             if file.notes[COMPILED]:
                 from tidings.index.part import Part  # numba and what it needs take a while to import
 
-                self.parts.append(Part.from_file(name, file))
+                self.parts.append(Part.from_file(name, file, self.settings))
             else:
                 self.changes.append(name)
                 self.recent.update(zip(change.ids, change.wheres, strict=True))

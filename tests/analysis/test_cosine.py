@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,9 +14,10 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from language.text_strategies import texts
 from tidings.analysis.cosine import contributions, cosine
-from tidings.analysis.statistics import NO_STATISTICS, TextStatistics, learn
+from tidings.analysis.statistics import NO_STATISTICS, TextStatistics, learn, stored_analyser
 from tidings.analysis.words import ENGLISH, SIMPLE
 from tidings.errors import SettingError
+from tidings.index.array_file import open_arrays, write_arrays
 
 VOCABULARY = ("a", "b", "c", "d", "don't", "é", "日本")
 
@@ -60,6 +62,44 @@ def test_statistics_survive_json(statistics: TextStatistics) -> None:
 def test_statistics_are_stored_in_the_order_of_the_words() -> None:
     stored = TextStatistics(2, {"b": 1, "a": 2}).to_dict()
     assert json.dumps(stored) == '{"documents": 2, "document_frequency": {"a": 2, "b": 1}}'
+
+
+@given(some_statistics())
+def test_statistics_survive_being_arrays(statistics: TextStatistics) -> None:
+    arrays = statistics.arrays(SIMPLE.name, SIMPLE.version)
+    assert all(array.ndim == 1 and array.dtype.kind in "iu" for array in arrays.values())
+    assert TextStatistics.from_arrays(arrays) == TextStatistics.from_arrays(arrays, SIMPLE) == statistics
+    assert stored_analyser(arrays) == (SIMPLE.name, SIMPLE.version)
+
+
+def test_statistics_survive_a_file(tmp_path: Path) -> None:
+    statistics = TextStatistics(2**63 - 1, {"b": 1, "a": 2**62, "\ud800": 3, "": 0, "日本": 4})
+    write_arrays(tmp_path / "file", statistics.arrays("own", "version 7"), {})
+    opened = open_arrays(tmp_path / "file").arrays
+    assert TextStatistics.from_arrays(opened) == statistics
+    assert stored_analyser(opened) == ("own", "version 7")
+
+
+def test_statistics_of_another_analyser_are_refused() -> None:
+    with pytest.raises(SettingError) as raised:
+        TextStatistics.from_arrays(NO_STATISTICS.arrays("simple", "0"), SIMPLE)
+    assert str(raised.value) == (
+        "the text statistics were made with version 0 of the analyser 'simple', and version 1 of 'simple' is in use; "
+        "make them anew with this one"
+    )
+
+
+@given(st.lists(some_texts(), max_size=6), st.lists(some_texts(), max_size=6))
+def test_statistics_of_two_samples_add_up(one: list[str], other: list[str]) -> None:
+    both = learn([*one, *other], SIMPLE)
+    assert learn(one, SIMPLE) + learn(other, SIMPLE) == both
+    assert both + NO_STATISTICS == both == sum((learn([text], SIMPLE) for text in [*one, *other]), NO_STATISTICS)
+
+
+def test_words_that_no_document_has_stay_when_statistics_are_added() -> None:
+    assert TextStatistics(1, {"a": 0}) + TextStatistics(2, {"b": 1}) == TextStatistics(3, {"a": 0, "b": 1})
+    with pytest.raises(TypeError):
+        TextStatistics(1, {}) + 1  # type: ignore[operator]  # that is what is asked
 
 
 FREQUENCIES = "words are strings, and frequencies are integers from 0 to the number of documents, here 2"

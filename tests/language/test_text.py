@@ -12,6 +12,8 @@ from tidings.language.text import GAP, LENGTH, NESTING, TERMS, parse_pattern, pr
 from tidings.model.text import NEXT, AllOf, AnyOf, Gap, Not, Terms, TextPattern, phrase
 
 A, B, C, D = phrase("a"), phrase("b"), phrase("c"), phrase("d")
+ONLY = frozenset({0})  # the first term is the only wildcard word
+PREFIX = Terms(("a",), (), ONLY)
 
 
 @pytest.mark.parametrize(
@@ -52,6 +54,14 @@ A, B, C, D = phrase("a"), phrase("b"), phrase("c"), phrase("d")
         ("e\u0301", phrase("é")),
         ('"a(b) NOT c->[1,2]d"', phrase("a(b)", "NOT", "c->[1,2]d")),
         ("a\0b \ud800x", AllOf((phrase("a\0b"), phrase("\ud800x")))),
+        ("a*", PREFIX),
+        ("a* b", AllOf((PREFIX, B))),
+        ("NOT a*", Not(PREFIX)),
+        ("AND* near* x-ray*", AllOf(tuple(Terms((term,), (), ONLY) for term in ("AND", "near", "x-ray")))),
+        ("e\u0301*", Terms(("é",), (), ONLY)),
+        ("a* ->[0,3] b", Terms(("a", "b"), (Gap(0, 3),), ONLY)),
+        ('"a b"->[0,0]c*->[0,0]d', Terms(("a", "b", "c", "d"), (NEXT,) * 3, frozenset({2}))),
+        ('a*"a*"', AllOf((PREFIX, phrase("a*")))),
     ],
 )
 def test_what_a_pattern_means(text: str, pattern: TextPattern) -> None:
@@ -67,6 +77,9 @@ def test_what_a_pattern_means(text: str, pattern: TextPattern) -> None:
         ('a ->[3,] "b c"', 'a ->[3,] "b c"'),
         ('"AND" "word" "near" "Near/12" "nearby"', '"AND" AND word AND "near" AND "Near/12" AND nearby'),
         ('"a*" "a?" "-a" "!a" "a->b" "f(x)" "“a"', '"a*" AND "a?" AND "-a" AND "!a" AND "a->b" AND "f(x)" AND "“a"'),
+        ("a*  b* OR(c*)", "a* AND b* OR c*"),
+        ("a ->[0,0] b ->[0,0] c* ->[0,0] d ->[0,0] e", '"a b" ->[0,0] c* ->[0,0] "d e"'),
+        ("a* ->[0,0] b* ->[1,2] c", "a* ->[0,0] b* ->[1,2] c"),
         ("हिन्दी 日本 C# o'neil", "हिन्दी AND 日本 AND C# AND o'neil"),
     ],
 )
@@ -116,6 +129,8 @@ MISTAKES = {
     "a || b": ("|| holds no word", "  ^^", f"{NO_WORD}, or write OR if that is meant"),
     "a -- b": ("-- holds no word", "  ^^", NO_WORD),
     '"a & b"': ("& holds no word", "   ^", NO_WORD),
+    "a *": ("* holds no word", "  ^", NO_WORD),
+    "-*": ("-* holds no word", "^^", NO_WORD),
     "a -> b": ("expected [least,most] directly after ->", "  ^^", CHAIN),
     "a->b": ("expected [least,most] directly after ->", " ^^", CHAIN),
     "a -> [0,3] b": ("expected [least,most] directly after ->", "  ^^", CHAIN),
@@ -168,16 +183,33 @@ MISTAKES = {
     ),
 }
 
+WILDCARDS = "write the beginning of the words, as in neur*, or all of them, as in woman OR women"
+
 OF_OTHER_LANGUAGES = {
-    "deep neur*": (
-        "neur* is a wildcard word; wildcard words are not part of the language",
+    "deep n*ral": (
+        "n*ral has a wildcard other than one * at its end",
         "     ^^^^^",
-        'write the words out, as in neuron OR neural; in quotes it is taken as it stands: "neur*"',
+        f'{WILDCARDS}; in quotes it is taken as it stands: "n*ral"',
     ),
     "n?t": (
-        "n?t is a wildcard word; wildcard words are not part of the language",
+        "n?t has a wildcard other than one * at its end",
         "^^^",
-        'write the words out, as in neuron OR neural; in quotes it is taken as it stands: "n?t"',
+        f'{WILDCARDS}; in quotes it is taken as it stands: "n?t"',
+    ),
+    "*al": (
+        "*al has a wildcard other than one * at its end",
+        "^^^",
+        f'{WILDCARDS}; in quotes it is taken as it stands: "*al"',
+    ),
+    "neur**": (
+        "neur** has a wildcard other than one * at its end",
+        "^^^^^^",
+        f'{WILDCARDS}; in quotes it is taken as it stands: "neur**"',
+    ),
+    "a C++*": (
+        "C++* has no letter or digit before its *",
+        "  ^^^^",
+        'a * stands for any end of its word, as in neur*; in quotes it is taken as it stands: "C++*"',
     ),
     "a near b": (
         "near is not an operator of the language",
@@ -282,6 +314,12 @@ def test_values_that_cannot_be_written_are_refused() -> None:
         lambda: phrase("e\u0301"),
         lambda: Gap(-1, 2),
         lambda: Gap(3, 1),
+        lambda: Terms(("a",), (), frozenset({1})),
+        lambda: Terms(("a",), (), frozenset({-1})),
+        lambda: Terms(("-a",), (), frozenset({0})),
+        lambda: Terms(("f(x",), (), frozenset({0})),
+        lambda: Terms(("a*",), (), frozenset({0})),
+        lambda: Terms(("a->b",), (), frozenset({0})),
         lambda: AllOf((A,)),
         lambda: AnyOf(()),
     ):
@@ -319,7 +357,29 @@ def test_any_text_parses_or_explains(text: str) -> None:
     parses_or_explains(text)
 
 
-PIECES = ("(", ")", '"', " ", "->", "->[", "[", "]", ",", "0", "3", "-", "*", "?", "&", "AND", "OR", "NOT", "near", "a")
+PIECES = (
+    "(",
+    ")",
+    '"',
+    " ",
+    "->",
+    "->[",
+    "[",
+    "]",
+    ",",
+    "0",
+    "3",
+    "-",
+    "*",
+    "?",
+    "&",
+    "AND",
+    "OR",
+    "NOT",
+    "near",
+    "a",
+    "a*",
+)
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=30))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from tidings.analysis.words import SIMPLE
 from tidings.model.text import NEXT, AllOf, AnyOf, Gap, Not, Terms, TextPattern
 
-VOCABULARY = ("a", "b", "c")
+VOCABULARY = ("a", "b", "ab")  # one begins with another, so that wildcard words find several
 SEPARATORS = (" ", ", ", " - ", "\n", ". ")
 
 
@@ -29,9 +30,21 @@ def gaps() -> st.SearchStrategy[Gap]:
 
 
 def chains(terms: st.SearchStrategy[str], max_terms: int = 4) -> st.SearchStrategy[Terms]:
-    """Words, phrases and proximity chains of the terms."""
+    """Words, phrases and proximity chains of the terms, some of which are wildcard words."""
+    some_prefixes = st.frozensets(st.integers(0, max_terms - 1), max_size=2)
     more = st.lists(st.tuples(gaps(), terms), max_size=max_terms - 1)
-    return st.builds(lambda first, rest: Terms((first, *(t for _, t in rest)), tuple(g for g, _ in rest)), terms, more)
+    return st.builds(_chain, terms, more, st.just(frozenset()) | some_prefixes)
+
+
+def _chain(first: str, more: list[tuple[Gap, str]], prefixes: frozenset[int]) -> Terms:
+    terms = (first, *(term for _, term in more))
+    possible = frozenset(number for number, term in enumerate(terms) if _can_be_prefix(term))
+    return Terms(terms, tuple(gap for gap, _ in more), prefixes & possible)
+
+
+def _can_be_prefix(term: str) -> bool:
+    """What can be written without quotes and ends in a letter or digit."""
+    return SIMPLE.words(term)[-1].end == len(term) and not re.search(r"^[-!]|[()*?“”„]|->", term)
 
 
 def text_patterns(

@@ -37,7 +37,13 @@ def only(where: str, statistics: EventStatistics | None = None) -> Access:
         ("a IS NULL", AccessPath.SCAN, Cost.SCANNED),
         ("a ILIKE 'x%'", AccessPath.SCAN, Cost.SCANNED),
         ("a LIKE '%'", AccessPath.SCAN, Cost.SCANNED),
-        ("matches(t, 'x')", AccessPath.SCAN, Cost.SCANNED),
+        ("matches(t, 'x')", AccessPath.WORDS, Cost.DIRECT),
+        ("matches(t, 'x OR y AND NOT z')", AccessPath.WORDS, Cost.DIRECT),
+        ("matches(t, 'NOT x')", AccessPath.SCAN, Cost.SCANNED),
+        ("matches(t, 'x OR NOT y')", AccessPath.SCAN, Cost.SCANNED),
+        ("similarity(t, 'x') >= 0.5", AccessPath.PROFILE, Cost.DIRECT),
+        ("xpath_boolean(t, '/a')", AccessPath.DOCUMENT, Cost.DIRECT),
+        ("a = 1 AND xpath_boolean(t, '/a')", AccessPath.VALUE, Cost.VERIFIED),
         ("TRUE", AccessPath.ALWAYS, Cost.DIRECT),
     ],
 )
@@ -81,6 +87,6 @@ def test_subscriptions_themselves_say_what_is_worth_looking_up() -> None:
 def test_each_conjunction_has_its_own_access_and_scans_are_warned_of() -> None:
     found = plan(parse("a = 1 OR b > 2 OR NOT c = 3"))
     assert [access.path for access in found.accesses] == [AccessPath.VALUE, AccessPath.RANGE, AccessPath.SCAN]
-    reason = "it has no equality, range, list, prefix, suffix, substring or element to look up"
+    reason = "it has nothing to look up: no equality, range, list, piece of a string, element, words or path"
     assert found.warnings == (f"NOT c = 3 can only be scanned: {reason}",)
     assert plan(parse("FALSE")).accesses == ()

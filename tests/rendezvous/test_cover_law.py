@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from rendezvous.workloads import workload
 from strategies import EventSource, matching_pairs
+from tidings.analysis.statistics import TextStatistics
 from tidings.model.event import Event
 from tidings.model.normal_form import conjunctions
 from tidings.model.predicates import (
@@ -33,12 +34,14 @@ from tidings.model.predicates import (
 )
 from tidings.model.values import number, string
 from tidings.rendezvous.composite import AccessScheme, single
+from tidings.rendezvous.documents import Documents
 from tidings.rendezvous.matching_tree import build
 from tidings.rendezvous.ranges import EvenDomain, FloatDomain, Intervals
 from tidings.rendezvous.scheme import EVERYWHERE, Scheme
 from tidings.rendezvous.sets import Elements
 from tidings.rendezvous.string_trees import StringTrees
 from tidings.rendezvous.substrings import CompleteSubstrings, NGrams
+from tidings.rendezvous.words import Words
 
 # A scheme may depend on what is stored: a matching tree is built from it.
 Factory: TypeAlias = Callable[[Sequence[Conjunction]], Scheme]
@@ -77,6 +80,9 @@ SCHEMES: dict[str, Factory] = {
     "rarest 3-gram": fixed(single(NGrams(3, folded=True))),
     "every 3-gram": fixed(single(NGrams(3, every=True))),
     "elements": fixed(single(Elements())),
+    "words": fixed(single(Words())),
+    "words, weighed": fixed(single(Words(statistics=TextStatistics(9, {"a": 9, "b": 3, "cat": 1})))),
+    "documents": fixed(single(Documents())),
     **{f"matching tree, capacity {capacity}": tree(capacity) for capacity in (1, 5, 50)},
     "matching tree, other seed": tree(3, seed=7),
     "matching tree, later subscription": tree(2, known=False),

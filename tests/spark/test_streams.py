@@ -99,6 +99,8 @@ def test_subscriptions_count_from_the_next_batch_on(setting: Setting) -> None:
     first, second = metrics(setting.checkpoint)
     assert (first.batch, first.subscriptions, first.events, first.events_without_id, first.matches) == (0, 2, 3, 1, 3)
     assert (second.batch, second.subscriptions, second.events, second.matches) == (1, 2, 2, 2)
+    # Those without a condition are looked at for each event; ranges are answered as slices.
+    assert (first.candidates, second.candidates) == (2, 0)
     assert first.version < second.version == read_version(setting.index)[0].number
 
 

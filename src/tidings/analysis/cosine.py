@@ -20,10 +20,27 @@ DECIMALS = 12
 def cosine(profile_words: Iterable[Word], document_words: Iterable[Word], statistics: TextStatistics) -> float:
     """From 0.0 (no word in common, or a text without words) to 1.0 (the same words in the same proportions)."""
     profile, document = _weights(profile_words, statistics), _weights(document_words, statistics)
-    if not profile or not document:
+    products = [profile[word] * document[word] for word in profile.keys() & document.keys()]
+    return cosine_of_products(products, sum_of_squares(profile.values()), sum_of_squares(document.values()))
+
+
+def cosine_of_products(products: Iterable[float], profile_squares: float, document_squares: float) -> float:
+    """The same from the products of the weights of common words and both vectors' sums of squares, in any order.
+
+    The product of both lengths is one root, so that with itself a vector has exactly its dot product.
+    """
+    if not profile_squares or not document_squares:
         return 0.0
-    dot = math.fsum(profile[word] * document[word] for word in profile.keys() & document.keys())
-    return round(dot / _norms(profile, document), DECIMALS)
+    return round(math.fsum(products) / math.sqrt(profile_squares * document_squares), DECIMALS)
+
+
+def sum_of_squares(weights: Iterable[float]) -> float:
+    return math.fsum(weight * weight for weight in weights)
+
+
+def frequency_weight(count: int) -> float:
+    """What a word counts for the number of times that it is there: 1 + ln tf."""
+    return 1.0 + math.log(count)
 
 
 def contributions(
@@ -31,20 +48,11 @@ def contributions(
 ) -> tuple[tuple[str, float], ...]:
     """Each word that both texts have, with its part of the cosine, largest first. The parts add up to the cosine."""
     profile, document = _weights(profile_words, statistics), _weights(document_words, statistics)
-    common = profile.keys() & document.keys()
-    shares = [(word, profile[word] * document[word] / _norms(profile, document)) for word in common]
+    norms = math.sqrt(sum_of_squares(profile.values()) * sum_of_squares(document.values()))
+    shares = [(word, profile[word] * document[word] / norms) for word in profile.keys() & document.keys()]
     return tuple(sorted(shares, key=lambda word_and_share: (-word_and_share[1], word_and_share[0])))
 
 
 def _weights(words: Iterable[Word], statistics: TextStatistics) -> dict[str, float]:
     counts = Counter(word.text for word in words)
-    return {word: (1.0 + math.log(count)) * statistics.idf(word) for word, count in counts.items()}
-
-
-def _norms(profile: dict[str, float], document: dict[str, float]) -> float:
-    """The product of both vectors' lengths; as one root, so that with itself a vector has exactly its dot product."""
-    return math.sqrt(_squares(profile) * _squares(document))
-
-
-def _squares(weights: dict[str, float]) -> float:
-    return math.fsum(weight * weight for weight in weights.values())
+    return {word: frequency_weight(count) * statistics.idf(word) for word, count in counts.items()}

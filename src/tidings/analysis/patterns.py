@@ -1,7 +1,8 @@
 """Whether the words of a text satisfy a text pattern, and which words did so.
 
 The definition, not a fast way: a term is read with the analyser that read the text; a term of several words is a
-phrase of them; a term of none (possible with one's own analysers only) is found nowhere. A chain holds when some
+phrase of them; a term of none (possible with one's own analysers only) is found nowhere. Of a wildcard word the last
+word that the analyser makes is a prefix: every word of the text that begins with it will do. A chain holds when some
 positions p1 < p2 < … of its words have p(i+1) - p(i) - 1 words between within each gap. All positions that can be
 reached are followed, since taking the first that fits would miss chains that need a later one.
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from tidings.analysis.words import Analyser, Word
 from tidings.model.text import NEXT, AllOf, AnyOf, Gap, Not, Terms, TextPattern
@@ -58,28 +60,53 @@ def _union(of_parts: Sequence[frozenset[int] | None]) -> frozenset[int]:
 
 
 def _of_terms(pattern: Terms, positions: Positions, analyser: Analyser) -> frozenset[int] | None:
+    chain = chain_of(pattern, analyser)
+    return None if chain is None else _chain(chain, positions)
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Terms as an analyser reads them: words, the gaps between them, and the numbers of those that are prefixes."""
+
+    words: tuple[str, ...]
+    gaps: tuple[Gap, ...]
+    prefixes: frozenset[int]
+
+
+def chain_of(pattern: Terms, analyser: Analyser) -> Chain | None:
+    """None where some term has no word, so that the chain is found nowhere."""
     texts: list[str] = []
     gaps: list[Gap] = []
-    for term, gap in zip(pattern.terms, (NEXT, *pattern.gaps), strict=True):
+    prefixes: list[int] = []
+    for number, (term, gap) in enumerate(zip(pattern.terms, (NEXT, *pattern.gaps), strict=True)):
         words = [word.text for word in analyser.words(term)]
         if not words:
             return None
         texts += words
         gaps += [gap] + [NEXT] * (len(words) - 1)
-    return _chain(texts, gaps[1:], positions)
+        if number in pattern.prefixes:
+            prefixes.append(len(texts) - 1)
+    return Chain(tuple(texts), tuple(gaps[1:]), frozenset(prefixes))
 
 
-def _chain(texts: Sequence[str], gaps: Sequence[Gap], positions: Positions) -> frozenset[int] | None:
+def _chain(chain: Chain, positions: Positions) -> frozenset[int] | None:
     """The positions of the occurrence of the chain that ends first; None where there is none."""
-    reached = [positions.get(texts[0], ())]
-    for text, gap in zip(texts[1:], gaps, strict=True):
-        reached.append(_reachable(reached[-1], gap, positions.get(text, ())))
+    places = [_places(word, number in chain.prefixes, positions) for number, word in enumerate(chain.words)]
+    reached = [places[0]]
+    for candidates, gap in zip(places[1:], chain.gaps, strict=True):
+        reached.append(_reachable(reached[-1], gap, candidates))
     if not reached[-1]:
         return None
     occurrence = [reached[-1][0]]
-    for before, gap in zip(reversed(reached[:-1]), reversed(gaps), strict=True):
+    for before, gap in zip(reversed(reached[:-1]), reversed(chain.gaps), strict=True):
         occurrence.append(next(p for p in before if gap.allows(occurrence[-1] - p - 1)))
     return frozenset(occurrence)
+
+
+def _places(word: str, is_prefix: bool, positions: Positions) -> Sequence[int]:
+    if not is_prefix:
+        return positions.get(word, ())
+    return sorted(place for longer, places in positions.items() if longer.startswith(word) for place in places)
 
 
 def _reachable(before: Sequence[int], gap: Gap, candidates: Sequence[int]) -> Sequence[int]:

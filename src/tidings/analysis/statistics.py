@@ -1,19 +1,26 @@
 """How common words are: the number of documents, and in how many of them each word occurs.
 
 Similarity weighs words by these. Statistics are explicit values, given or learned from a sample, and belong to the
-analyser that made the words; the same statistics give the same weights everywhere.
+analyser that made the words; the same statistics give the same weights everywhere. Those of two samples that share no
+document are added. In a file they are flat arrays, which name the analyser too.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 from tidings.analysis.words import Analyser
 from tidings.errors import SettingError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[Any]
 
 MOST_DOCUMENTS = 2**63 - 1  # an int64, so that every store of statistics can hold it
 
@@ -41,6 +48,42 @@ class TextStatistics:
         """The weight of a word for its rarity: ln((1 + N) / (1 + df)) + 1, which is never below 1."""
         return math.log((1 + self.documents) / (1 + self.document_frequency.get(word, 0))) + 1.0
 
+    def __add__(self, other: TextStatistics) -> TextStatistics:
+        """The statistics of both samples together. Both must have been read with one analyser."""
+        if not isinstance(other, TextStatistics):
+            return NotImplemented
+        frequency = Counter(self.document_frequency)
+        frequency.update(other.document_frequency)
+        return TextStatistics(self.documents + other.documents, dict(frequency))
+
+    def arrays(self, analyser: str, version: str) -> dict[str, Array]:
+        """As flat arrays, words in order, with the name and version of the analyser that made the words."""
+        import numpy as np
+
+        words = sorted(self.document_frequency)
+        data, start = joined_words(words)
+        return {
+            "documents": np.array([self.documents], np.int64),
+            "word_data": data,
+            "word_start": start,
+            "document_frequency": np.array([self.document_frequency[word] for word in words], np.int64),
+            "analyser": _as_bytes(analyser),
+            "analyser_version": _as_bytes(version),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Array], analyser: Analyser | None = None) -> TextStatistics:
+        """The statistics that `arrays` wrote; with another analyser than the one given, a SettingError."""
+        stored = stored_analyser(arrays)
+        if analyser is not None and stored != (analyser.name, analyser.version):
+            raise SettingError(
+                f"the text statistics were made with version {stored[1]} of the analyser {stored[0]!r}, and version "
+                f"{analyser.version} of {analyser.name!r} is in use; make them anew with this one"
+            )
+        words = separate_words(arrays["word_data"], arrays["word_start"])
+        frequency = dict(zip(words, arrays["document_frequency"].tolist(), strict=True))
+        return cls(int(arrays["documents"][0]), frequency)
+
     def to_dict(self) -> dict[str, Any]:
         """As JSON can hold it, words in order, so that equal statistics are equal text."""
         return {"documents": self.documents, "document_frequency": dict(sorted(self.document_frequency.items()))}
@@ -65,6 +108,34 @@ def learn(texts: Iterable[str], analyser: Analyser) -> TextStatistics:
         documents += 1
         frequency.update({word.text for word in analyser.words(text)})
     return TextStatistics(documents, dict(frequency))
+
+
+def joined_words(words: Sequence[str]) -> tuple[Array, Array]:
+    """The words as bytes, one after the other, and where each begins; the last number is where all end."""
+    import numpy as np
+
+    # One's own analyser may make words with half of a surrogate pair, which strict UTF-8 does not have.
+    encoded = [word.encode("utf-8", "surrogatepass") for word in words]
+    start = np.zeros(len(encoded) + 1, np.int64)
+    np.cumsum([len(word) for word in encoded], out=start[1:])
+    return np.frombuffer(b"".join(encoded), np.uint8), start
+
+
+def separate_words(data: Array, start: Array) -> list[str]:
+    """The words that were joined."""
+    joined, ends = data.tobytes(), start.tolist()
+    return [joined[first:end].decode("utf-8", "surrogatepass") for first, end in pairwise(ends)]
+
+
+def stored_analyser(arrays: Mapping[str, Array]) -> tuple[str, str]:
+    """The name and the version of the analyser whose words the statistics in the arrays are of."""
+    return arrays["analyser"].tobytes().decode(), arrays["analyser_version"].tobytes().decode()
+
+
+def _as_bytes(text: str) -> Array:
+    import numpy as np
+
+    return np.frombuffer(text.encode(), np.uint8)
 
 
 def _is_word(value: object) -> bool:

@@ -103,7 +103,7 @@ def xpath_holds(expression: XPathExpression, document: Document) -> bool:
 def xpath_nodes(expression: XPathExpression, document: Document, limit: int = 8) -> tuple[NodeSeen, ...]:
     """Up to `limit` nodes that satisfy the paths of an expression, in its order. What stands in not( ) has none."""
     seen: dict[str, NodeSeen] = {}
-    for leaf in _leaves(expression):
+    for leaf in leaves_of(expression):
         for found in _nodes_of(leaf, document, limit):
             seen.setdefault(found.path, found)
     return tuple(seen.values())[: max(0, limit)]
@@ -195,11 +195,12 @@ def _name_for_libxml2(name: str) -> str:
 # Explaining
 
 
-def _leaves(expression: XPathExpression) -> Iterator[Exists | Comparison | StringTest]:
+def leaves_of(expression: XPathExpression) -> Iterator[Exists | Comparison | StringTest]:
+    """The questions that an expression is put together of by `and` and `or`."""
     match expression:
         case And(parts) | Or(parts):
             for part in parts:
-                yield from _leaves(part)
+                yield from leaves_of(part)
         case Exists() | Comparison() | StringTest():
             yield expression
         case _:
@@ -214,8 +215,13 @@ def _nodes_of(leaf: Exists | Comparison | StringTest, document: Document, limit:
         if xpath_holds(leaf, document):
             yield NodeSeen("/", 1, _short(document.tree.xpath("string(/)")))
         return
-    satisfying = f"({text_of_path(path, _name_for_libxml2)}){_filter(leaf)}[position() <= {limit + 1}]"
-    for node in _evaluated(_compile(satisfying, smart_strings=True), document):
+    yield from selected_nodes(path, document, limit + 1, _filter(leaf))
+
+
+def selected_nodes(path: Path, document: Document, limit: int, satisfying: str = "") -> Iterator[NodeSeen]:
+    """Up to `limit` nodes that a path with steps selects, of those that satisfy predicates written in XPath."""
+    selecting = f"({text_of_path(path, _name_for_libxml2)}){satisfying}[position() <= {limit}]"
+    for node in _evaluated(_compile(selecting, smart_strings=True), document):
         yield _node_seen(node, document)
 
 

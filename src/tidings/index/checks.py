@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
 from tidings.index import layout
+from tidings.index.engines import question_of
 from tidings.index.layout import LEAST, Array
 from tidings.index.literals import ORDERED, bounds_of, key_of, too_long
 from tidings.index.slots import OF_TYPE, Slots, SlotType
@@ -59,10 +61,25 @@ class Checks:
         self.strings = Strings()
         self.rows: dict[CheckRow, int] = {}
         self.lists: list[int] = []
+        self.questions: dict[int, dict[Any, int]] = {}  # of each slot of facts its questions, numbered
         self._list_of: dict[tuple[int, ...], int] = {}
 
     def slot(self, predicate: Predicate, kind: AttributeType) -> int:
         return self.slots.number(predicate.attribute.path, OF_TYPE[kind])
+
+    def fact(self, predicate: Predicate) -> tuple[int, int] | None:
+        """The slot and the number of the fact that decides a predicate; None where no engine does."""
+        question = question_of(predicate)
+        if question is None:
+            return None
+        kind, asked = question
+        path = predicate.attribute.path
+        self.slots.number(path, SlotType.STRING)  # the texts themselves
+        if kind is SlotType.XPATH:
+            self.slots.number(path, SlotType.BYTES)
+        slot = self.slots.number(path, kind)
+        questions = self.questions.setdefault(slot, {})
+        return slot, questions.setdefault(asked, len(questions))
 
     def key(self, literal: Literal) -> tuple[int, int]:
         """The key of a literal and the number of its string; the key of a string is made later, for all at once."""
@@ -139,7 +156,11 @@ class Checks:
             case Like(_, pattern, False):
                 return self._like_row(predicate, pattern, flags)
             case _:
-                return layout.OPAQUE, 0, -1, 0, 0
+                fact = self.fact(predicate)
+                if fact is None:
+                    return layout.OPAQUE, 0, -1, 0, 0
+                slot, number = fact
+                return layout.INTERVAL, flags, slot, number, number
 
     def _comparison_row(self, predicate: Comparison, operator: Operator, literal: Literal, flags: int) -> CheckRow:
         slot = self.slot(predicate, literal.type)

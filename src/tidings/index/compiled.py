@@ -17,14 +17,15 @@ import numpy as np
 
 from tidings.index.arrow_columns import encode_arrow
 from tidings.index.encode import EncodedBatch, Encoder
+from tidings.index.finding import Finder, with_facts
 from tidings.index.layout import Array
 from tidings.index.matching import Findings, SegmentMatcher, Verify
 from tidings.index.part import Part, PartBuilder
-from tidings.index.slots import Slots
+from tidings.index.slots import Slots, SlotType
 from tidings.index.views import batch_directory
 from tidings.language.parser import collecting_young_only, parse
 from tidings.model.event import Event, Identifier
-from tidings.model.predicates import Expression
+from tidings.model.predicates import Attribute, Expression
 from tidings.model.result import EventProblem
 from tidings.planning.statistics import EventStatistics, learn_from_subscriptions
 from tidings.reference import Reading, Settings, truth
@@ -60,10 +61,10 @@ class CompiledIndex:
     ) -> None:
         self._settings = settings
         self._statistics = statistics  # None: what the subscriptions themselves suggest
-        self._builder = PartBuilder(EventStatistics())
+        self._builder = PartBuilder(EventStatistics(), settings)
         self._parts = list(parts)
-        self._slots = Slots()
         self._encoder: Encoder | None = None
+        self._finders: tuple[Finder, ...] = ()
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -81,14 +82,14 @@ class CompiledIndex:
         if len(self._builder) >= MOST_PLACED or any(map(self._builder.had, (each[0] for each in subscriptions))):
             self._assemble()
         if self._builder.untouched:
-            self._builder = PartBuilder(self._known([each[2] for each in _sample(subscriptions)]))
+            self._builder = PartBuilder(self._known([each[2] for each in _sample(subscriptions)]), self._settings)
         place = self._builder.add
         for id, where, expression in collecting_young_only(subscriptions):
             place(id, where, expression)
 
     def built(self, subscriptions: Sequence[Added]) -> Part:
         """A part of these, which is not one of this index yet."""
-        builder = PartBuilder(self._known([each[2] for each in _sample(subscriptions)]))
+        builder = PartBuilder(self._known([each[2] for each in _sample(subscriptions)]), self._settings)
         for id, where, expression in collecting_young_only(subscriptions):
             builder.add(id, where, expression)
         return builder.part()
@@ -169,13 +170,19 @@ class CompiledIndex:
     def _encode(self) -> Encoder:
         self._assemble()
         if self._encoder is None:
-            self._slots = Slots(slot for part in self._parts for slot in part.slots)
-            self._encoder = Encoder(self._slots)
-            for part in self._parts:
-                part.matcher = SegmentMatcher(part.segment, _local(self._slots, part.slots))
+            slots = Slots(slot for part in self._parts for slot in part.slots if not slot[1].is_of_facts)
+            self._encoder = Encoder(slots)
+            finders: list[Finder] = []
+            places = [_slots_in(slots, finders, part) for part in self._parts]
+            for part, own in zip(self._parts, places, strict=True):
+                local = np.full(len(slots) + len(finders), -1, np.int32)
+                local[own] = np.arange(len(own), dtype=np.int32)
+                part.matcher = SegmentMatcher(part.segment, local)
+            self._finders = tuple(finders)
         return self._encoder
 
     def _match(self, encoded: EncodedBatch, row_of: Callable[[int], Event]) -> Matched:
+        encoded = with_facts(encoded, self._finders)
         readings: dict[int, Reading] = {}
 
         def reading(row: int) -> Reading:
@@ -202,7 +209,7 @@ class CompiledIndex:
         """Makes a part of what waits, drops parts of which most was removed, and merges what has gathered."""
         if self._builder.untouched:
             return
-        builder, self._builder = self._builder, PartBuilder(EventStatistics())
+        builder, self._builder = self._builder, PartBuilder(EventStatistics(), self._settings)
         if not len(builder):
             return  # all of it was removed again
         self.append(builder.part())
@@ -232,7 +239,8 @@ class CompiledIndex:
     def _merged(self, parts: Sequence[Part]) -> Part:
         """One part of what is still there in several."""
         largest = max(parts, key=len)
-        builder = PartBuilder(self._known(parse(largest.wheres[number]) for number in _sample(range(len(largest.ids)))))
+        sample = [parse(largest.wheres[number]) for number in _sample(range(len(largest.ids)))]
+        builder = PartBuilder(self._known(sample), self._settings)
         for id, where in collecting_young_only(row for part in parts for row in part.rows()):
             builder.add(id, where, parse(where))
         return builder.part()
@@ -254,12 +262,21 @@ def _sample(rows: Sequence[T]) -> Sequence[T]:
     return rows[:: max(1, len(rows) // SAMPLE)]
 
 
-def _local(slots: Slots, own: Slots) -> Array:
-    """From the number of a slot among all to its number in one part, or -1."""
-    found = np.full(len(slots), -1, np.int32)
-    for number, (path, kind) in enumerate(own):
-        found[slots.number(path, kind)] = number
-    return found
+def _slots_in(slots: Slots, finders: list[Finder], part: Part) -> Array:
+    """The numbers that the slots of a part have among all. Facts are numbered by each part for itself, so that their
+    slots are the part's own, behind the others, and each comes with its finder."""
+    found = []
+    for number, (path, kind) in enumerate(part.slots):
+        if kind.is_of_facts:
+            strings, raws = slots.find(path, SlotType.STRING), slots.find(path, SlotType.BYTES)
+            assert strings is not None
+            raw = -1 if raws is None or kind is not SlotType.XPATH else raws
+            slot = len(slots) + len(finders)
+            finders.append(Finder(part.engines[number], slot, strings, raw, str(Attribute(path))))
+        else:
+            slot = slots.number(path, kind)
+        found.append(slot)
+    return np.array(found, np.int64)
 
 
 def _verifier(part: Part, reading: Callable[[int], Reading]) -> Verify:

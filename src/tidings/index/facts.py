@@ -42,3 +42,6 @@ class Engine(Protocol):
     def arrays(self) -> Mapping[str, Array]: ...
 
     def find(self, texts: Texts) -> Facts: ...
+
+    def check(self) -> None:
+        """Asserts every invariant of its arrays."""

@@ -5,7 +5,7 @@ Its arrays never change. It is built in memory, and written to and mapped from a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,8 @@ from tidings.index.array_file import ArrayFile
 from tidings.index.assembling import assembled
 from tidings.index.changes import COMPILED
 from tidings.index.columns import IdColumn, TextColumn
+from tidings.index.engines import built, mapped
+from tidings.index.facts import Engine
 from tidings.index.identifiers import Identifiers
 from tidings.index.invariants import check_segment
 from tidings.index.layout import Array, Segment
@@ -26,6 +28,7 @@ from tidings.index.slots import Slots, SlotType
 from tidings.model.event import Identifier
 from tidings.model.predicates import Expression
 from tidings.planning.statistics import EventStatistics
+from tidings.reference import Settings
 
 _NONE_REMOVED = np.zeros(0, np.uint8)
 _KIND_NAMES = {
@@ -43,6 +46,12 @@ _KIND_NAMES = {
     layout.SUFFIX: "suffix",
     layout.SUBSTRING: "substring",
 }
+_FACT_NAMES = {
+    SlotType.PATTERN: "words",
+    SlotType.SIMILARITY: "similarity",
+    SlotType.LATENT: "latent similarity",
+    SlotType.XPATH: "paths",
+}
 _ORDERS = {with_value: _KIND_NAMES.get(kind, "value") for kind, with_value in layout.WITH_VALUE.items()}
 
 
@@ -52,6 +61,7 @@ class Part:
     slots: Slots
     ids: Identifiers
     wheres: TextColumn
+    engines: Mapping[int, Engine] = field(default_factory=dict)  # by the slot of their facts
     alive: Array = field(default_factory=_NONE_REMOVED.copy)  # uint8: 0 for each that was removed; empty if none was
     removed: int = 0
     file: str | None = None  # the segment file that holds it
@@ -85,7 +95,8 @@ class Part:
     def nbytes(self) -> int:
         """Of all its arrays but the identifiers themselves."""
         texts = self.wheres.start.nbytes + self.wheres.data.nbytes
-        return self.segment.nbytes + texts + self.ids.keys.nbytes + self.ids.numbers.nbytes
+        engines = sum(array.nbytes for array in self._engine_arrays().values())
+        return self.segment.nbytes + texts + self.ids.keys.nbytes + self.ids.numbers.nbytes + engines
 
     def paths(self, number: int) -> list[str]:
         """How events find a subscription: the kind of table and its slots, once for each place where it stands."""
@@ -105,13 +116,23 @@ class Part:
         assert len(self.wheres) == len(self.ids) == len(self.segment.member_shared)
         assert len(self.alive) == (len(self.ids) if self.removed else 0)
         assert np.count_nonzero(self.alive == 0) == self.removed
+        assert set(self.engines) == {number for number, (_, kind) in enumerate(self.slots) if kind.is_of_facts}
+        for engine in self.engines.values():
+            engine.check()
 
     # Files
 
     def arrays(self) -> dict[str, Array]:
         """All but what it removes from the parts before it, which is for the writer to say."""
         wheres = {"where_start": self.wheres.start, "where_data": self.wheres.data}
-        return self.ids.arrays() | wheres | self.segment._asdict()
+        return self.ids.arrays() | wheres | self.segment._asdict() | self._engine_arrays()
+
+    def _engine_arrays(self) -> dict[str, Array]:
+        return {
+            f"engine{slot}.{name}": array
+            for slot, engine in self.engines.items()
+            for name, array in engine.arrays().items()
+        }
 
     def notes(self) -> dict[str, Any]:
         return {
@@ -122,7 +143,7 @@ class Part:
         }
 
     @classmethod
-    def from_file(cls, name: str, file: ArrayFile) -> Part:
+    def from_file(cls, name: str, file: ArrayFile, settings: Settings) -> Part:
         """The part that a file holds, as it was written: what later changes removed is not marked yet."""
         written = file.notes.get("layout")
         if written != layout.LAYOUT:
@@ -133,7 +154,16 @@ class Part:
         slots = Slots((tuple(path), SlotType[kind]) for path, kind in file.notes["slots"])
         segment = Segment(**{name: file.arrays[name] for name in Segment._fields})
         wheres = TextColumn(file.arrays["where_start"], file.arrays["where_data"])
-        return cls(segment, slots, Identifiers.from_arrays(file.arrays), wheres, file=name)
+        engines = {
+            number: mapped(kind, _named(file.arrays, f"engine{number}."), settings)
+            for number, (_, kind) in enumerate(slots)
+            if kind.is_of_facts
+        }
+        return cls(segment, slots, Identifiers.from_arrays(file.arrays), wheres, engines, file=name)
+
+
+def _named(arrays: Mapping[str, Array], prefix: str) -> dict[str, Array]:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 def _path(segment: Segment, names: Sequence[tuple[tuple[str, ...], SlotType]], table: int, checks: int) -> str:
@@ -144,13 +174,16 @@ def _path(segment: Segment, names: Sequence[tuple[tuple[str, ...], SlotType]], t
     lead = int(np.searchsorted(segment.slot_tables, table, side="right")) - 1
     second = int(segment.table_second[table])
     ordered = f", ordered by {_ORDERS[kind]} of {'.'.join(names[second][0])}" if second >= 0 else ""
-    return f"by {_KIND_NAMES[kind]} of {'.'.join(names[lead][0])}{ordered}, {further}"
+    path, slot_type = names[lead]
+    found_by = _FACT_NAMES.get(slot_type, _KIND_NAMES[kind])
+    return f"by {found_by} of {'.'.join(path)}{ordered}, {further}"
 
 
 class PartBuilder:
     """Subscriptions on their way into a part: placed as they come, assembled at the end. An identifier comes once."""
 
-    def __init__(self, statistics: EventStatistics) -> None:
+    def __init__(self, statistics: EventStatistics, settings: Settings) -> None:
+        self._settings = settings
         self._slots = Slots()
         self._placing = Placing(self._slots, statistics)
         self._positions: dict[Identifier, int] = {}
@@ -192,7 +225,12 @@ class PartBuilder:
         ids, order = list(self._positions), added.tolist()
         column = IdColumn.of([ids[position] for position in order])
         wheres = TextColumn.of([self._wheres[position] for position in order])
-        part = Part(segment, self._slots, Identifiers.of(column), wheres)
+        part = Part(segment, self._slots, Identifiers.of(column), wheres, self._engines())
         for id in self._removed:
             part.remove(part.ids.find(id))
         return part
+
+    def _engines(self) -> dict[int, Engine]:
+        kinds = [kind for _, kind in self._slots]
+        asked = self._placing.checks.questions
+        return {slot: built(kinds[slot], list(questions), self._settings) for slot, questions in asked.items()}

@@ -13,6 +13,7 @@ from typing import Any
 
 from tidings.index import layout
 from tidings.index.checks import Checks
+from tidings.index.engines import question_of
 from tidings.index.entries import Columns, Entries, Entry
 from tidings.index.literals import too_long
 from tidings.index.recipes import Recipes
@@ -28,10 +29,13 @@ from tidings.model.predicates import (
     In,
     Like,
     LikePattern,
+    Matches,
     Not,
     Operator,
     Predicate,
+    Similarity,
     Wildcard,
+    XPath,
 )
 from tidings.model.values import AttributeType, Literal
 from tidings.planning.access import access_of, path_of
@@ -102,13 +106,17 @@ class Placing:
                 return [entry._replace(array=1) for entry in found]
             case Like(_, pattern):
                 return [self._by_pattern(member, predicate, pattern, residual)]
+            case Matches() | Similarity() | XPath():
+                fact = self.checks.fact(predicate)
+                assert fact is not None
+                return [self._entry(member, layout.VALUE, fact[0], residual, key=fact[1])]
             case _:
                 return [self._by_range(member, predicate, residual)]
 
     def _access(self, terms: Terms) -> tuple[Predicate | None, bool]:
         """The access predicate and whether it is exact, by what this index can look up: numbers of more digits than a
-        float64 has are only verified."""
-        paths = [(term, path) for term in terms if (path := path_of(term)) is not None and not too_long(term)]
+        float64 has are only verified, and so is what no engine answers."""
+        paths = [(term, path) for term in terms if (path := path_of(term)) is not None and _can_look_up(term)]
         if not paths:
             return None, False
         if len(paths) == 1:
@@ -168,6 +176,12 @@ class Placing:
             else:
                 checks.append(self.checks.check(term))
         return Entry(member, kind, lead, key, text, second, order, low, high, whole, 0, tuple(checks))
+
+
+def _can_look_up(term: Predicate | Not) -> bool:
+    if isinstance(term, Matches | Similarity | XPath):
+        return question_of(term) is not None
+    return not too_long(term)
 
 
 def _conjunctions(expression: Expression) -> list[Terms]:

@@ -1,10 +1,11 @@
 """The language of text patterns, both ways: `parse_pattern` and `print_pattern`.
 
     pattern := all (OR all)*         all     := one ((AND)? one)*         one := NOT one | ( pattern ) | chain
-    chain   := element (->[least,most] element)*                      element := word | "phrase"
+    chain   := element (->[least,most] element)*              element := word | word* | "phrase"
 
-A word is a run of characters other than white space, parentheses and double quotes that ends before an arrow. In
-quotes every character stands for itself. What is accepted prints to a text that is accepted and means the same.
+A word is a run of characters other than white space, parentheses and double quotes that ends before an arrow; a * is
+a wildcard at the end of one, and nowhere else. In quotes every character stands for itself. What is accepted prints to
+a text that is accepted and means the same.
 """
 
 from __future__ import annotations
@@ -68,16 +69,19 @@ _NEEDS_QUOTES = re.compile(r"^[-!]|[()*?“”„]|->|^(?:AND|OR|NOT|(?i:near)(?
 def _printed_chain(chain: Terms) -> str:
     printed: list[str] = []
     adjacent = [chain.terms[0]]
-    for gap, term in zip(chain.gaps, chain.terms[1:], strict=True):
-        if gap == NEXT:
+    for number, (gap, term) in enumerate(zip(chain.gaps, chain.terms[1:], strict=True)):
+        # In quotes a * stands for itself, so a wildcard word is never part of a phrase.
+        if gap == NEXT and chain.prefixes.isdisjoint((number, number + 1)):
             adjacent.append(term)
         else:
-            printed += [_printed_element(adjacent), _printed_gap(gap)]
+            printed += [_printed_element(adjacent, number in chain.prefixes), _printed_gap(gap)]
             adjacent = [term]
-    return " ".join([*printed, _printed_element(adjacent)])
+    return " ".join([*printed, _printed_element(adjacent, len(chain.gaps) in chain.prefixes)])
 
 
-def _printed_element(terms: list[str]) -> str:
+def _printed_element(terms: list[str], is_prefix: bool) -> str:
+    if is_prefix:
+        return terms[0] + "*"
     if len(terms) == 1 and not _NEEDS_QUOTES.search(terms[0]):
         return terms[0]
     return '"' + " ".join(terms) + '"'
@@ -96,6 +100,7 @@ class _Token:
     text: str
     start: int
     terms: tuple[str, ...] = ()  # of a word or phrase
+    is_prefix: bool = False
     gap: Gap = NEXT  # of an arrow
 
 
@@ -147,15 +152,18 @@ def _phrase(written: str, text: str, start: int) -> _Token:
 def _word(written: str, text: str, start: int) -> _Token:
     if written in _OPERATORS:
         return _Token(_OPERATORS[written], written, start)
+    if written.isascii() and written.isalnum() and written.lower() != "near":  # most are, and nothing can be wrong then
+        return _Token("word", written, start, (written,))
     meant = {"&": "AND", "&&": "AND", "+": "AND", "|": "OR", "||": "OR", "!": "NOT", "-": "NOT"}.get(written)
+    is_prefix = written.endswith("*")
     term = _term(written, text, start, f", or write {meant} if that is meant" if meant else "")
     _check_unquoted(written, text, start)
-    return _Token("word", written, start, (term,))
+    return _Token("word", written, start, (term.removesuffix("*"),), is_prefix=is_prefix)
 
 
 def _term(written: str, text: str, start: int, otherwise: str = "") -> str:
     term = unicodedata.normalize("NFC", written)
-    if SIMPLE.words(term):
+    if (term.isascii() and term.isalnum()) or SIMPLE.words(term):  # the first is quick, and says the same
         return term
     problem = f"{_shown(written)} holds no word"
     hint = f"words are made of letters and digits, and only they are looked for; leave it out{otherwise}"
@@ -165,9 +173,12 @@ def _term(written: str, text: str, start: int, otherwise: str = "") -> str:
 def _check_unquoted(written: str, text: str, start: int) -> None:
     """Refuses what other search languages read in another way, and what would here be quietly read as a plain word."""
     quoted = f'in quotes it is taken as it stands: "{_shown(written)}"'
-    if re.search(r"[*?]", written):
-        problem = f"{_shown(written)} is a wildcard word; wildcard words are not part of the language"
-        hint = f"write the words out, as in neuron OR neural; {quoted}"
+    if re.search(r"[*?]", written.removesuffix("*")):
+        problem = f"{_shown(written)} has a wildcard other than one * at its end"
+        hint = f"write the beginning of the words, as in neur*, or all of them, as in woman OR women; {quoted}"
+    elif written.endswith("*") and not _ends_in_word(unicodedata.normalize("NFC", written.removesuffix("*"))):
+        problem = f"{_shown(written)} has no letter or digit before its *"
+        hint = f"a * stands for any end of its word, as in neur*; {quoted}"
     elif re.fullmatch(r"(?i:near)(?:/[0-9]+)?", written):
         problem = f"{_shown(written)} is not an operator of the language"
         hint = f"write a ->[0,5] b for a before b with at most 5 words between; {quoted}"
@@ -180,6 +191,11 @@ def _check_unquoted(written: str, text: str, start: int) -> None:
     else:
         return
     raise UnsupportedError(problem, text, start, length=len(written), hint=hint)
+
+
+def _ends_in_word(prefix: str) -> bool:
+    """Whether the last character is part of a word: of c++* one would expect words that begin with c++."""
+    return SIMPLE.words(prefix)[-1].end == len(prefix)
 
 
 def _arrow(text: str, start: int) -> _Token:
@@ -333,17 +349,20 @@ class _Parser:
         return inner
 
     def _chain(self) -> TextPattern:
-        terms = list(self._take().terms)
+        first = self._take()
+        terms, prefixes = list(first.terms), {0} if first.is_prefix else set()
         gaps = [NEXT] * (len(terms) - 1)
         while self._next.kind == "arrow":
             arrow = self._take()
             if self._next.kind not in ("word", "phrase"):
                 found = _described(self._next)
                 raise self._not_an_element(f"expected a word or a phrase after {_described(arrow)}, and found {found}")
-            added = self._take().terms
-            terms += added
-            gaps += [arrow.gap] + [NEXT] * (len(added) - 1)
-        return Terms(tuple(terms), tuple(gaps))
+            added = self._take()
+            if added.is_prefix:
+                prefixes.add(len(terms))
+            terms += added.terms
+            gaps += [arrow.gap] + [NEXT] * (len(added.terms) - 1)
+        return Terms(tuple(terms), tuple(gaps), frozenset(prefixes))
 
     def _enter(self) -> _Token:
         self.open.append(self._take())

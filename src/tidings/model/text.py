@@ -1,4 +1,4 @@
-"""Text patterns as values: words, phrases and proximity chains, joined by AND, OR and NOT.
+"""Text patterns as values: words, wildcard words, phrases and proximity chains, joined by AND, OR and NOT.
 
 A chain asks for its terms in order, with a stated number of words between one and the next (paper 4, section 3.1,
 note 4); a single word and a phrase are chains too. Every value here can be printed: what a pattern cannot be written
@@ -7,6 +7,7 @@ with is refused when it is made. The parser flattens, so that no AllOf is a part
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -34,10 +35,14 @@ NEXT = Gap(0, 0)  # the very next word, as in a phrase
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """A word, a phrase (every gap is NEXT) or a proximity chain; `gaps[i]` lies between `terms[i]` and the next."""
+    """A word, a phrase (every gap is NEXT) or a proximity chain; `gaps[i]` lies between `terms[i]` and the next.
+
+    `prefixes` has the numbers of the wildcard words: `terms[i]` is what stands before the * of neur*.
+    """
 
     terms: tuple[str, ...]
     gaps: tuple[Gap, ...] = ()
+    prefixes: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
         if not self.terms:
@@ -46,6 +51,8 @@ class Terms:
             raise ValueError(f"{len(self.terms)} terms have {len(self.terms) - 1} gaps, not {len(self.gaps)}")
         for term in self.terms:
             _check_term(term)
+        for number in self.prefixes:
+            _check_prefix(number, self.terms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +95,17 @@ def _check_term(term: str) -> None:
         raise ValueError(f"a term has neither white space nor double quotes, and is not empty: {term!r}")
     if not unicodedata.is_normalized("NFC", term):
         raise ValueError(f"a term is in Unicode's normal form NFC: {term!r}")
+
+
+_NOT_IN_PREFIXES = re.compile(r"^[-!]|[()*?“”„]|->")
+
+
+def _check_prefix(number: int, terms: tuple[str, ...]) -> None:
+    """A wildcard word has no quotes around it, so it cannot hold what must be in quotes."""
+    if not 0 <= number < len(terms):
+        raise ValueError(f"the prefixes of {len(terms)} terms have numbers from 0 to {len(terms) - 1}, not {number}")
+    if _NOT_IN_PREFIXES.search(terms[number]):
+        raise ValueError(f"a prefix has nothing that is written in quotes only: {terms[number]!r}")
 
 
 def _check_parts(name: str, parts: tuple[TextPattern, ...]) -> None:

@@ -21,11 +21,15 @@ from tidings.model.predicates import (
     In,
     Like,
     LikePattern,
+    Matches,
     Not,
     Operator,
     Predicate,
+    Similarity,
     Wildcard,
+    XPath,
 )
+from tidings.model.text import AllOf, AnyOf, Terms, TextPattern
 from tidings.model.values import AttributeType
 from tidings.planning.selectivity import share_of
 from tidings.planning.simplify import simplified
@@ -43,6 +47,9 @@ class AccessPath(StrEnum):
     SUFFIX = "by suffix"
     SUBSTRING = "by substring"
     ELEMENT = "by element"
+    WORDS = "by words"
+    PROFILE = "by similarity"
+    DOCUMENT = "by path"
     SCAN = "scanned"
     ALWAYS = "always"
 
@@ -119,7 +126,7 @@ def access_of(conjunction: Conjunction, statistics: EventStatistics = NOTHING) -
                 least = share, own
                 best = Access(conjunction, path, term, exact, share, _reason(conjunction, share))
     if best is None:
-        reason = "it has no equality, range, list, prefix, suffix, substring or element to look up"
+        reason = "it has nothing to look up: no equality, range, list, piece of a string, element, words or path"
         return Access(conjunction, AccessPath.SCAN, None, False, 1.0, reason)
     return best
 
@@ -159,8 +166,27 @@ def path_of(term: Predicate | Not) -> tuple[AccessPath, bool] | None:
             return AccessPath.ELEMENT, True
         case Like(_, pattern, False):
             return _path_of_pattern(pattern)
+        case Matches(_, words):
+            return (AccessPath.WORDS, True) if _needs_a_word(words) else None
+        case Similarity():
+            return AccessPath.PROFILE, True
+        case XPath():
+            return AccessPath.DOCUMENT, True
         case _:
             return None
+
+
+def _needs_a_word(pattern: TextPattern) -> bool:
+    """Whether only texts with certain words can satisfy it: NOT x holds of nearly every text."""
+    match pattern:
+        case Terms():
+            return True
+        case AllOf(parts):
+            return any(map(_needs_a_word, parts))
+        case AnyOf(parts):
+            return all(map(_needs_a_word, parts))
+        case _:
+            return False
 
 
 def _path_of_pattern(pattern: LikePattern) -> tuple[AccessPath, bool] | None:

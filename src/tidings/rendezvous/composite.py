@@ -1,35 +1,40 @@
 """Schemes put together of key makers: a conjunction is stored under the keys of its one access predicate.
 
 `AccessScheme` with one maker is that paper's way alone (see `single`); with several it is the production way: the
-access predicate decides which maker makes its keys, and an event visits the keys of all makers. Text, similarity, XPath
-and regular expressions are not indexed: EVERYWHERE, unless another predicate of the conjunction can be.
+access predicate decides which maker makes its keys, and an event visits the keys of all makers. Regular expressions and
+latent similarity are not indexed: EVERYWHERE, unless another predicate of the conjunction can be.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from tidings.errors import SettingError
 from tidings.model.event import Event
 from tidings.model.predicates import Conjunction, Predicate
+from tidings.reference import Settings
+from tidings.rendezvous.documents import Documents
 from tidings.rendezvous.ranges import Intervals
 from tidings.rendezvous.scheme import EVERYWHERE, Access, Key, KeyMaker, Verified, needs_value, values_of
 from tidings.rendezvous.sets import Elements
 from tidings.rendezvous.string_trees import StringTrees
 from tidings.rendezvous.substrings import NGrams
+from tidings.rendezvous.words import Words
 
 Choice: TypeAlias = Callable[[Conjunction], Predicate | None]
 
 
 def default_makers(
-    visits: Mapping[Key, float] | None = None, intervals: Intervals | None = None
+    visits: Mapping[Key, float] | None = None, intervals: Intervals | None = None, settings: Settings | None = None
 ) -> tuple[KeyMaker, ...]:
-    """A maker for each kind of predicate, with folded labels, so that ILIKE is indexed."""
-    seen = visits or {}
+    """A maker for each kind of predicate, with folded labels, so that ILIKE is indexed. `settings` say how text is
+    read."""
+    seen, read = visits or {}, settings or Settings()
     strings = StringTrees(folded=True, equality=False), NGrams(folded=True, visits=seen)
-    return Elements(seen), *strings, intervals or Intervals()
+    words = Words(read.analyser.name, read.statistics, seen)
+    return Elements(seen), words, Documents(), *strings, intervals or Intervals()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,10 @@ class AccessScheme(Verified):
                 for value in values:
                     keys.update(maker.keys_of_value(attribute, value))
         return frozenset(keys)
+
+    def narrowed(self, kinds: Collection[str]) -> AccessScheme:
+        """For events only: visits no keys of other kinds. Of a long text that spares all but the words."""
+        return replace(self, makers=tuple(maker for maker in self.makers if not maker.kinds.isdisjoint(kinds)))
 
     def access(self, conjunction: Conjunction) -> Access | None:
         """The keys of the access predicate, None where nothing can be indexed."""

@@ -162,6 +162,10 @@ class Intervals:
     def name(self) -> str:
         return f"intervals, base {self.base}"
 
+    @property
+    def kinds(self) -> frozenset[str]:
+        return frozenset(_KINDS.values())
+
     def access(self, predicate: Predicate) -> Access | None:
         spans = spans_of(predicate)
         if spans is None or any(span.type not in _KINDS for span in spans):

@@ -84,10 +84,11 @@ class Rank(IntEnum):
     NEVER = 0  # no event satisfies it
     EQUALITY = 1
     SET = 2
-    STRING = 3  # prefix, suffix, substring; the longer, the more selective
-    RANGE = 4
-    BOOLEAN = 5  # also equality: two values divide the events by two at best
-    UNKNOWN = 6
+    WORD = 3  # of a text; also what an XML document must have
+    STRING = 4  # prefix, suffix, substring; the longer, the more selective
+    RANGE = 5
+    BOOLEAN = 6  # also equality: two values divide the events by two at best
+    UNKNOWN = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +111,11 @@ class KeyMaker(Protocol):
 
     @property
     def name(self) -> str: ...
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """Of the keys that it makes."""
+        ...
 
     def access(self, predicate: Predicate) -> Access | None:
         """The keys of a predicate; None if this maker cannot index it. Keys may be none if it never holds."""

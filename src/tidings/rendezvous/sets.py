@@ -50,6 +50,10 @@ class Elements:
     def name(self) -> str:
         return "elements"
 
+    @property
+    def kinds(self) -> frozenset[str]:
+        return frozenset(("value",))
+
     def access(self, predicate: Predicate) -> Access | None:
         match predicate:
             case HasAll(_, literals) if literals:

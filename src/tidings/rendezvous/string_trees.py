@@ -40,6 +40,10 @@ class StringTrees:
     def name(self) -> str:
         return f"string trees, depth {self.depth}" + (", folded" if self.folded else "")
 
+    @property
+    def kinds(self) -> frozenset[str]:
+        return frozenset(("equal", "prefix", "suffix"))
+
     def access(self, predicate: Predicate) -> Access | None:
         match predicate:
             case Comparison(attribute, Operator.EQUAL, literal):

@@ -53,6 +53,10 @@ class CompleteSubstrings:
     def name(self) -> str:
         return f"complete substrings, cap {self.cap}" + (", folded" if self.folded else "")
 
+    @property
+    def kinds(self) -> frozenset[str]:
+        return frozenset(("substring",))
+
     def access(self, predicate: Predicate) -> Access | None:
         piece = _piece(predicate, self.folded)
         if not piece:
@@ -84,6 +88,10 @@ class NGrams:
     @property
     def name(self) -> str:
         return f"{'every' if self.every else 'rarest'} {self.n}-gram" + (", folded" if self.folded else "")
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        return frozenset(("gram",))
 
     def access(self, predicate: Predicate) -> Access | None:
         piece = _piece(predicate, self.folded)

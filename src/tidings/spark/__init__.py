@@ -16,9 +16,12 @@ from tidings.spark.matching import match, problems
 from tidings.spark.measuring import BatchMetrics, metrics
 from tidings.spark.notifying import notifications
 from tidings.spark.postgres import PostgresSink
+from tidings.spark.recompiling import recompile
 from tidings.spark.sharding import Sharding
 from tidings.spark.sinks import Batch, ConsoleSink, ParquetSink, Sink
+from tidings.spark.statistics import text_statistics
 from tidings.spark.streaming import stream
+from tidings.spark.xml_files import xml_records
 
 __all__ = [
     "Batch",
@@ -37,6 +40,9 @@ __all__ = [
     "notifications",
     "open_index",
     "problems",
+    "recompile",
     "remove_ids",
     "stream",
+    "text_statistics",
+    "xml_records",
 ]

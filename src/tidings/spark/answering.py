@@ -24,6 +24,7 @@ from tidings.spark.opening import OpenIndex, opened
 
 if TYPE_CHECKING:
     import pyarrow
+    from pyspark import Accumulator
 
     from tidings.index.compiled import Matched
     from tidings.index.part import Part
@@ -53,6 +54,7 @@ class Asking:
     columns: tuple[str, ...]  # of subscriptions
     texts: bool  # whether the ids of subscriptions are strings
     form: str
+    candidates: Accumulator[int] | None = None
 
 
 def answered(asking: Asking, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
@@ -146,6 +148,8 @@ def _answers(
     for start in range(0, events.num_rows, most_rows):
         rows = events.slice(start, most_rows)
         matched = index.compiled.match_arrow(rows, _reader(rows))
+        if asking.candidates is not None:
+            asking.candidates.add(matched.candidates)
         for problem in matched.problems:
             report(EventProblem(start + int(str(problem.event)), problem.attribute, problem.reason))
         for first, last in _affordable(_counted(matched, rows.num_rows)):

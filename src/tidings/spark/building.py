@@ -7,7 +7,7 @@ driver from two attempts of a task, as happens when an executor is lost.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ from tidings.spark.attributes import NOTE, add_attributes
 from tidings.spark.files import IndexFiles
 from tidings.spark.metadata import ARRAY, metadata_bytes
 from tidings.spark.opening import choose_kernel_cache, opened
+from tidings.store import settings_of
 
 if TYPE_CHECKING:
     import pyarrow
@@ -38,8 +39,10 @@ COLUMNS = ("segment", "group", "place", "data", "id", "where", "position", "mess
 
 @dataclass(frozen=True, slots=True)
 class Building:
-    """What a task is told: which identifiers are taken, and the schema of the further columns, for the notes."""
+    """What a task is told: the settings of the index as it records them, which identifiers are taken, and the schema of
+    the further columns, for the notes."""
 
+    settings: Mapping[str, Any]
     taken: IndexFiles | None
     replace: bool
     id_type: str
@@ -78,7 +81,7 @@ def built(building: Building, segment: int, batches: Iterable[pyarrow.RecordBatc
     refusals = Refusals([], [], [], [])
     table = _unique(pa.Table.from_batches(kept), refusals).sort_by("id")
     replaced = _replaced(building, table, refusals)
-    part, attributes = _part(table, refusals)
+    part, attributes = _part(building, table, refusals)
     if len(part):
         rows = pc.index_in(part.ids.column.arrow().cast(table["id"].type), table["id"].combine_chunks())
         further = table.drop(["id", "where"]).take(rows).rename_columns(building.further)
@@ -125,7 +128,7 @@ def _replaced(building: Building, table: pyarrow.Table, refusals: Refusals) -> s
     return found
 
 
-def _part(table: pyarrow.Table, refusals: Refusals) -> tuple[Part, set[str]]:
+def _part(building: Building, table: pyarrow.Table, refusals: Refusals) -> tuple[Part, set[str]]:
     """The compiled rows, without those that are refused here or were before; and the attributes they ask about."""
     from tidings.index.part import PartBuilder
     from tidings.planning.statistics import learn_from_subscriptions
@@ -133,7 +136,8 @@ def _part(table: pyarrow.Table, refusals: Refusals) -> tuple[Part, set[str]]:
     refused = set(refusals.id)
     sample = table["where"].take(np.arange(0, table.num_rows, max(1, table.num_rows // SAMPLED)))
     known = [expression for text in sample.to_pylist() if (expression := _readable(text)) is not None]
-    builder, attributes = PartBuilder(learn_from_subscriptions(known)), set[str]()
+    settings = settings_of(building.settings, Path("the index"))
+    builder, attributes = PartBuilder(learn_from_subscriptions(known), settings), set[str]()
     for id, where in collecting_young_only(_rows(table)):
         if id in refused:
             continue

@@ -92,7 +92,7 @@ def compile_index(
         raise SettingError(f"segments is a number of tasks, 1 or more, not {segments}")
     start = time.perf_counter()
     spark = subscriptions.sparkSession
-    job = _Job(spark, *_read(subscriptions), replace, on_error, segments, progress)
+    job = Job(spark, *rows_of(subscriptions), replace, on_error, segments, progress)
     with place_of(spark, path).writable() as folder:
         wanted = _Wanted(analyser, statistics)
         number = _changed(folder, job, wanted) if holds_index(folder) else _created(folder, job, wanted)
@@ -150,7 +150,7 @@ def _present(contents: Contents, ids: list[Identifier]) -> list[Identifier]:
 # The table
 
 
-def _read(subscriptions: DataFrame) -> tuple[DataFrame, str, StructType]:
+def rows_of(subscriptions: DataFrame) -> tuple[DataFrame, str, StructType]:
     """The columns id, where and further ones, in this order and under names of which none can be wrong; the type of the
     ids; the schema of the further columns."""
     from pyspark.sql.functions import col
@@ -200,7 +200,7 @@ def _as_id(column: str, name: str, kind: DataType) -> Any:
 
 
 @dataclass(slots=True)
-class _Job:
+class Job:
     """The work on executors, and what came of it."""
 
     spark: SparkSession
@@ -215,10 +215,12 @@ class _Job:
     replaced: int = 0
     errors: list[Row] = field(default_factory=list)
 
-    def received(self, taken: Path | None) -> Iterator[tuple[dict[str, Array], Mapping[str, Any]]]:
+    def received(
+        self, settings: Mapping[str, Any], taken: Path | None
+    ) -> Iterator[tuple[dict[str, Array], Mapping[str, Any]]]:
         """Arrays and notes of the segments, whole, when all have arrived; `taken` is the folder to add to."""
         files = reached_folder(self.spark, taken) if taken is not None else None
-        building = Building(files, self.replace, self.id_type, schema_note(self.metadata))
+        building = Building(settings, files, self.replace, self.id_type, schema_note(self.metadata))
         with tempfile.TemporaryDirectory(prefix="tidings-") as name:
             with shown_progress(self.spark, "compiling subscriptions", self.progress):
                 paths = self._collected(self._pieces(building).toLocalIterator(True), Path(name))
@@ -312,14 +314,14 @@ class _Wanted:
             )
 
 
-def _created(folder: Path, job: _Job, wanted: _Wanted) -> int:
+def _created(folder: Path, job: Job, wanted: _Wanted) -> int:
     settings = Settings(analyser_named(wanted.analyser or SIMPLE.name), wanted.statistics or NO_STATISTICS)
     record = settings_record(settings) | {IDS_NOTE: job.id_type}
-    with Writer.create(folder, record, job.received(None)) as writer:
+    with Writer.create(folder, record, job.received(record, None)) as writer:
         return writer.version.number
 
 
-def _changed(folder: Path, job: _Job, wanted: _Wanted) -> int:
+def _changed(folder: Path, job: Job, wanted: _Wanted) -> int:
     """Adds to what there is. Compiled segments stand before the small changes of a Matcher, which go on doing so: what
     those remove is removed by the first new segment, and what they add is written once more, without what is replaced.
     """
@@ -335,7 +337,7 @@ def _changed(folder: Path, job: _Job, wanted: _Wanted) -> int:
         if not any(len(part) for part in contents.parts):  # its ids may have been of the other kind
             parts, removed = [], []
         replaced: set[Identifier] = set()
-        for arrays, notes in job.received(folder):
+        for arrays, notes in job.received(version.settings, folder):
             here = IdColumn.from_arrays("removed", arrays)
             replaced.update(here)
             all_removed = IdColumn.of([*dict.fromkeys([*here, *removed])])

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tidings.index.part import Part
 
 ROWS = 8_192  # of a batch
-KEY_COLUMNS = "part int, number int, key bigint, attribute string"
+KEY_COLUMNS = "part int, number int, key bigint, attribute string, kind string"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +46,15 @@ def keys_found(files: IndexFiles, scheme: Scheme, task: int, tasks: int) -> Iter
     import pyarrow as pa
 
     rows = (
-        (part, number, _signed(key), key.attribute)
+        (part, number, _signed(key), key.attribute, key.kind)
         for part, own in enumerate(opened(files).compiled.parts)
         for number in _numbers(own, task, tasks)
         for key in keys_of(own.wheres[number], scheme)
     )
-    kinds = (pa.int32(), pa.int32(), pa.int64(), pa.string())
+    kinds = (pa.int32(), pa.int32(), pa.int64(), pa.string(), pa.string())
     while some := list(islice(rows, ROWS)):
         columns = [pa.array(column, kind) for column, kind in zip(zip(*some, strict=True), kinds, strict=True)]
-        yield pa.RecordBatch.from_arrays(columns, ["part", "number", "key", "attribute"])
+        yield pa.RecordBatch.from_arrays(columns, ["part", "number", "key", "attribute", "kind"])
 
 
 def keys_of(where: str, scheme: Scheme) -> frozenset[Key]:
@@ -74,6 +74,19 @@ def _numbers(part: Part, task: int, tasks: int) -> list[int]:
     numbers = np.arange(total * task // tasks, total * (task + 1) // tasks)
     kept: list[int] = (numbers[part.alive[numbers] != 0] if part.removed else numbers).tolist()
     return kept
+
+
+def index_rows(files: IndexFiles, names: tuple[str, ...], task: int, tasks: int) -> Iterator[pyarrow.RecordBatch]:
+    """Id, text and further columns of every subscription of the task."""
+    import pyarrow as pa
+
+    index = opened(files)
+    for part in index.compiled.parts:
+        ids, wheres, numbers = part.ids.column.arrow(), _arrow(part.wheres), _numbers(part, task, tasks)
+        for start in range(0, len(numbers), ROWS):
+            rows = pa.array(numbers[start : start + ROWS])
+            columns = [_short(ids.take(rows)), _short(wheres.take(rows)), *_further(index, part, names, rows)]
+            yield pa.RecordBatch.from_arrays(columns, ["id", "where", *names])
 
 
 def rows_spread(spreading: Spreading, task: int, tasks: int) -> Iterator[pyarrow.RecordBatch]:

@@ -71,7 +71,11 @@ def match(
     index = _index(events.sparkSession, subscriptions, subscription_columns)
     must_have_all(index.files, subscription_columns, index.metadata)
     question = asked(events, index, id_column, event_columns, subscription_columns, lists, reach)
-    sharding = sharding or Sharding()
+    return matches_of(question, strategy, sharding or Sharding(), explain)
+
+
+def matches_of(question: Question, strategy: str, sharding: Sharding, explain: bool = False) -> DataFrame:
+    """The answer to a question, by a strategy that was named or is chosen now."""
     chosen, why = _chosen(strategy, question, sharding)
     if explain:
         print("\n".join([f"strategy   {chosen}: {why}", *STRATEGIES[chosen].explained(question, sharding)]))

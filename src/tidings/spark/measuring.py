@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from tidings.spark.records import Records, records_of
 
 if TYPE_CHECKING:
+    from pyspark import Accumulator
     from pyspark.sql import DataFrame, Observation, SparkSession
 
 TABLE = "metrics"  # the folder of the table, in that of the stream's records
@@ -27,13 +28,18 @@ log = logging.getLogger("tidings.spark")
 
 @dataclass(frozen=True, slots=True)
 class BatchMetrics:
-    """One batch. Counts are those of the first action that the sink ran, and None if it ran none."""
+    """One batch. Events and matches are those of the first action that the sink ran, and None if it ran none.
+
+    Candidates are subscriptions that were looked at one by one, in all actions of the sink: those that a slice of an
+    index answers as a whole are not among them, so that there may be fewer candidates than matches.
+    """
 
     batch: int
     version: int
     subscriptions: int
     events: int | None
     events_without_id: int | None
+    candidates: int | None
     matches: int | None
     seconds: float
     started: str  # in UTC, ISO 8601
@@ -45,13 +51,18 @@ class Counting:
 
     events: Observation
     matches: Observation
+    candidates: Accumulator[int]
 
-    def counted(self) -> tuple[int | None, int | None, int | None]:
-        """Events, those without an id, and matches."""
+    def counted(self) -> tuple[int | None, int | None, int | None, int | None]:
+        """Events, those without an id, candidates, and matches."""
         events, matches = _observed(self.events), _observed(self.matches)
         if events is None or matches is None:
-            return None, None, None
-        return events["events"], events["events"] - events["ids"], matches["matches"] or 0
+            return None, None, None, None
+        return events["events"], events["events"] - events["ids"], self.candidates.value, matches["matches"] or 0
+
+
+def candidates_counted(spark: SparkSession) -> Accumulator[int]:
+    return spark.sparkContext.accumulator(0)
 
 
 def events_counted(events: DataFrame, id_column: str) -> tuple[DataFrame, Observation]:
@@ -90,8 +101,8 @@ def record(records: Records, row: BatchMetrics) -> None:
     text = "".join(json.dumps(rows[batch]) + "\n" for batch in sorted(rows))
     records.write(name, text.encode())
     log.info(
-        "batch %d: version %d with %d subscriptions, %s events, %s matches, %.3f s",
-        row.batch, row.version, row.subscriptions, row.events, row.matches, row.seconds,
+        "batch %d: version %d with %d subscriptions, %s events, %s candidates, %s matches, %.3f s",
+        row.batch, row.version, row.subscriptions, row.events, row.candidates, row.matches, row.seconds,
     )  # fmt: skip
 
 

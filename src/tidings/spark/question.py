@@ -14,6 +14,7 @@ from tidings.errors import EventError, IdentifierError, SettingError
 from tidings.spark.index import TEXTS, Index
 
 if TYPE_CHECKING:
+    from pyspark import Accumulator
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructField
 
@@ -31,6 +32,7 @@ class Question:
     lists: bool
     reach: str
     columns_given: int  # of events, before some were chosen
+    candidates: Accumulator[int] | None = None  # counts the candidates that were tested, where somebody wants to know
 
     @property
     def texts(self) -> bool:

@@ -57,7 +57,7 @@ def asking_of(question: Question, form: str) -> Asking:
     files, _ = reached(question.events.sparkSession, question.index.in_place, question.reach)
     carried = tuple(position for position, _ in question.carried)
     columns = tuple(field.name for field in question.columns)
-    return Asking(files, question.attributes, carried, columns, question.texts, form)
+    return Asking(files, question.attributes, carried, columns, question.texts, form, question.candidates)
 
 
 def _mapped(events: DataFrame, asking: Asking, work: Work, schema: StructType) -> DataFrame:

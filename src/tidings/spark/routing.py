@@ -103,7 +103,7 @@ class Routing:
     plan: IndexFiles
     shards: int
     scheme: Scheme
-    columns: frozenset[str] | None  # that keys are made of; None: of all
+    columns: Mapping[str, frozenset[str]] | None  # that keys are made of, with their kinds; None: of all
     asking: Asking
     all_somewhere: bool
 
@@ -158,7 +158,11 @@ def _plan(routing: Routing) -> Plan:
 
 
 def key_visits(
-    scheme: Scheme, columns: frozenset[str] | None, known: Array, asking: Asking, batch: pyarrow.RecordBatch
+    scheme: Scheme,
+    columns: Mapping[str, frozenset[str]] | None,
+    known: Array,
+    asking: Asking,
+    batch: pyarrow.RecordBatch,
 ) -> Array:
     """How many of the events visit each of the known keys."""
     _, keys = keys_of_events(scheme, columns, events_in(asking, batch))
@@ -166,13 +170,19 @@ def key_visits(
     return np.bincount(at[known[at] == keys], minlength=len(known)) if len(known) else np.zeros(0, np.int64)
 
 
-def keys_of_events(scheme: Scheme, columns: frozenset[str] | None, events: pyarrow.Table) -> tuple[Array, Array]:
-    """Pairs of a row and the hash of a key, EVERYWHERE left out. `columns` are those under which anyone subscribed."""
+def keys_of_events(
+    scheme: Scheme, columns: Mapping[str, frozenset[str]] | None, events: pyarrow.Table
+) -> tuple[Array, Array]:
+    """Pairs of a row and the hash of a key, EVERYWHERE left out. `columns` are those under which anyone subscribed,
+    each with the kinds of keys."""
     if not isinstance(scheme, AccessScheme):
         return _flat(_keys_of_rows(scheme, events), np.arange(events.num_rows))
     found = [(np.zeros(0, np.int64), np.zeros(0, np.uint64))]
-    keyed = [name for name in events.column_names if columns is None or name in columns]
-    found += [_keys_of_column(scheme, events.select([name])) for name in keyed]
+    for name in events.column_names:
+        if columns is None:
+            found.append(_keys_of_column(scheme, events.select([name])))
+        elif name in columns:
+            found.append(_keys_of_column(scheme.narrowed(columns[name]), events.select([name])))
     rows, keys = zip(*found, strict=True)
     return np.concatenate(rows), np.concatenate(keys)
 

@@ -7,27 +7,32 @@ from dataclasses import dataclass
 
 from tidings.errors import SettingError
 from tidings.model.predicates import Conjunction
-from tidings.rendezvous.composite import AccessScheme, single
+from tidings.reference import Settings
+from tidings.rendezvous.composite import AccessScheme, default_makers, single
+from tidings.rendezvous.documents import Documents
 from tidings.rendezvous.matching_tree import build
 from tidings.rendezvous.ranges import Intervals
 from tidings.rendezvous.scheme import Scheme
 from tidings.rendezvous.sets import Elements
 from tidings.rendezvous.string_trees import StringTrees
 from tidings.rendezvous.substrings import CompleteSubstrings, NGrams
+from tidings.rendezvous.words import Words
 from tidings.spark.placement import MOST_SHARDS
 
 LEAVES = 8  # of a matching tree for each shard: enough of them to be packed evenly
 
-# From a sample of conjunctions and the number of shards, which only the matching tree asks for.
-SCHEMES: dict[str, Callable[[Sequence[Conjunction], int], Scheme]] = {
-    "access predicate": lambda sample, shards: AccessScheme(),
-    "elements": lambda sample, shards: single(Elements()),
-    "string trees": lambda sample, shards: single(StringTrees()),
-    "intervals": lambda sample, shards: single(Intervals()),
-    "complete substrings": lambda sample, shards: single(CompleteSubstrings()),
-    "rarest gram": lambda sample, shards: single(NGrams()),
-    "every gram": lambda sample, shards: single(NGrams(every=True)),
-    "matching tree": lambda sample, shards: build(sample, max(1, len(sample) // (LEAVES * shards))),
+# From a sample of conjunctions and the number of shards, which only the matching tree asks for, and how text is read.
+SCHEMES: dict[str, Callable[[Sequence[Conjunction], int, Settings], Scheme]] = {
+    "access predicate": lambda sample, shards, settings: AccessScheme(default_makers(settings=settings)),
+    "elements": lambda sample, shards, settings: single(Elements()),
+    "words": lambda sample, shards, settings: single(Words(settings.analyser.name, settings.statistics)),
+    "documents": lambda sample, shards, settings: single(Documents()),
+    "string trees": lambda sample, shards, settings: single(StringTrees()),
+    "intervals": lambda sample, shards, settings: single(Intervals()),
+    "complete substrings": lambda sample, shards, settings: single(CompleteSubstrings()),
+    "rarest gram": lambda sample, shards, settings: single(NGrams()),
+    "every gram": lambda sample, shards, settings: single(NGrams(every=True)),
+    "matching tree": lambda sample, shards, settings: build(sample, max(1, len(sample) // (LEAVES * shards))),
 }
 BUILT_FROM_SAMPLE = ("matching tree",)
 

@@ -32,12 +32,15 @@ from tidings.spark.keying import KEY_COLUMNS, Spreading, keys_found, keys_of, ro
 from tidings.spark.metadata import schema_note
 from tidings.spark.opening import opened
 from tidings.spark.placement import Placement, largest_over_mean, placed
-from tidings.spark.reaching import COPY, PATH, is_classic, reached
+from tidings.spark.reaching import COPY, PATH, reached
 from tidings.spark.routing import EVERYWHERE_HASH, Plan, column_of_attribute, words_of
 from tidings.spark.sharding import BUILT_FROM_SAMPLE, SCHEMES, Sharding
+from tidings.spark.tasks import cores_of, of_tasks
+from tidings.store import settings_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Row, SparkSession
+    import pyarrow
+    from pyspark.sql import Row, SparkSession
     from pyspark.sql.types import StructType
 
 BYTES_OF_SHARD = 2**29  # of the whole index, for one shard, where their number is not given
@@ -51,7 +54,7 @@ class Keyed:
     """The keys of an index under a scheme: subscription i is number[i] of part[i], once for each of its keys."""
 
     scheme: Scheme
-    columns: frozenset[str] | None  # of events, that keys are made of; None: of all
+    columns: dict[str, frozenset[str]] | None  # of events, that keys are made of, with their kinds; None: of all
     part: Array  # int32
     number: Array  # int32
     key: Array  # into `keys`
@@ -75,7 +78,7 @@ class Shards:
 
     index: Index
     scheme: Scheme
-    columns: frozenset[str] | None
+    columns: dict[str, frozenset[str]] | None
     plan: Plan
     plan_files: IndexFiles
     files: tuple[IndexFiles | None, ...]
@@ -114,12 +117,7 @@ class Shards:
 
 def shard_count(spark: SparkSession, index: Index, wanted: int | None) -> int:
     """One for each core, or as many as make a shard small."""
-    cores = spark.sparkContext.defaultParallelism if is_classic(spark) else _shuffle_partitions(spark)
-    return wanted or max(2, cores, math.ceil(index.nbytes / BYTES_OF_SHARD))
-
-
-def _shuffle_partitions(spark: SparkSession) -> int:
-    return int(spark.conf.get("spark.sql.shuffle.partitions") or 2)
+    return wanted or max(2, cores_of(spark), math.ceil(index.nbytes / BYTES_OF_SHARD))
 
 
 # The keys
@@ -137,29 +135,34 @@ def keyed(spark: SparkSession, index: Index, sharding: Sharding, shards: int, re
     def work(task: int, tasks: int) -> Iterator[Any]:
         return keys_found(files, scheme, task, tasks)
 
-    table = _of_tasks(spark, work, KEY_COLUMNS).toArrow()
+    table = of_tasks(spark, work, KEY_COLUMNS).toArrow()
     part, number = (table[name].to_numpy().astype(np.int64) for name in ("part", "number"))
     hashes = table["key"].to_numpy().view(np.uint64)
-    names = table["attribute"].combine_chunks().dictionary_encode()
-    attribute = names.indices.to_numpy()
     whose = np.unique(part << 32 | number, return_inverse=True)[1]
     many = np.bincount(whose)[whose] > most_keys(shards)
     first = np.unique(whose, return_index=True)[1]
     kept = ~many
     kept[first] = True
     hashes = np.where(many, np.uint64(EVERYWHERE_HASH), hashes)[kept]
-    texts = names.dictionary.to_pylist()
-    columns = {column_of_attribute(texts[code]) for code in np.unique(attribute[~many]).tolist()}
     keys, key = np.unique(hashes, return_inverse=True)
+    columns = _columns_in(table.filter(~many))
     by_column = isinstance(scheme, AccessScheme)
-    return Keyed(scheme, frozenset(columns) if by_column else None, part[kept], number[kept], key, keys)
+    return Keyed(scheme, columns if by_column else None, part[kept], number[kept], key, keys)
+
+
+def _columns_in(table: pyarrow.Table) -> dict[str, frozenset[str]]:
+    """The columns of events that keys are about, with the kinds of keys."""
+    found: dict[str, set[str]] = {}
+    for row in table.select(["attribute", "kind"]).group_by(["attribute", "kind"]).aggregate([]).to_pylist():
+        found.setdefault(column_of_attribute(row["attribute"]), set()).add(row["kind"])
+    return {name: frozenset(kinds) for name, kinds in found.items()}
 
 
 def scheme_of(index: Index, sharding: Sharding, shards: int) -> Scheme:
     if not isinstance(sharding.scheme, str):
         return sharding.scheme
     sample = _sampled(index) if sharding.scheme in BUILT_FROM_SAMPLE else []
-    return SCHEMES[sharding.scheme](sample, shards)
+    return SCHEMES[sharding.scheme](sample, shards, settings_of(index.version.settings, Path(index.path)))
 
 
 def scanned_share(index: Index, sharding: Sharding, shards: int) -> float:
@@ -186,18 +189,6 @@ def _some_wheres(index: Index, count: int) -> list[str]:
         numbers = np.flatnonzero(part.alive) if part.removed else np.arange(len(part.ids))
         found += [part.wheres[number] for number in numbers[:: max(1, total // count)].tolist()]
     return found
-
-
-def _of_tasks(spark: SparkSession, work: Any, schema: str | StructType) -> DataFrame:
-    """What tasks make that are told their number and how many they are."""
-    tasks = 2 * (spark.sparkContext.defaultParallelism if is_classic(spark) else _shuffle_partitions(spark))
-
-    def run(batches: Iterable[Any]) -> Iterator[Any]:
-        for batch in batches:
-            for task in batch.column(0).to_pylist():
-                yield from work(task, tasks)
-
-    return spark.range(0, tasks, 1, tasks).mapInArrow(run, schema)
 
 
 # The shards
@@ -287,7 +278,7 @@ def _compile(spark: SparkSession, index: Index, folder: Path, spread: _Spread, r
     further = index.metadata
     spreading = Spreading(reached(spark, index.in_place, reach)[0], places, tuple(further.names), len(spread.hidden))
     kept = StructType([*further.fields, *(StructField(name, LongType()) for name in spread.hidden)])
-    building = Building(None, False, index.id_type, schema_note(kept))
+    building = Building(index.version.settings, None, False, index.id_type, schema_note(kept))
     for shard, path in _received(_segments(spark, spreading, building, kept, spread.shards), folder):
         file = open_arrays(path)
         file.verify()
@@ -315,7 +306,7 @@ def _segments(
     id = StructField("id", StringType() if building.id_type == TEXTS else LongType())
     numbered = [StructField(f"c{at}", field.dataType) for at, field in enumerate(kept)]
     schema = StructType([StructField("shard", IntegerType()), id, StructField("where", StringType()), *numbered])
-    rows = _of_tasks(spark, spread, schema).repartitionById(shards, "shard")
+    rows = of_tasks(spark, spread, schema).repartitionById(shards, "shard")
     pieces = rows.mapInArrow(build, ROWS_SCHEMA.format(building.id_type)).repartition("segment", "group")
     return pieces.toLocalIterator(True)
 

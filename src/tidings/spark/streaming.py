@@ -11,20 +11,31 @@ import logging
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from tidings.errors import SettingError, TidingsError
 from tidings.spark.index import Index, open_index
-from tidings.spark.matching import match
-from tidings.spark.measuring import BatchMetrics, Counting, events_counted, matches_counted, record
+from tidings.spark.matching import matches_of
+from tidings.spark.measuring import (
+    BatchMetrics,
+    Counting,
+    candidates_counted,
+    events_counted,
+    matches_counted,
+    record,
+)
+from tidings.spark.metadata import must_have_all
 from tidings.spark.pinning import Pins, stream_id
+from tidings.spark.question import asked
 from tidings.spark.reaching import AUTO
 from tidings.spark.records import Records, records_of
+from tidings.spark.sharding import Sharding
 from tidings.spark.sinks import Batch, Sink, sink_of
 
 if TYPE_CHECKING:
+    from pyspark import Accumulator
     from pyspark.sql import DataFrame
     from pyspark.sql.streaming.query import StreamingQuery
 
@@ -63,15 +74,15 @@ def stream(
     if attempts < 1:
         raise SettingError(f"attempts is a number of tries, 1 or more, not {attempts}")
     spark, delivery = events.sparkSession, sink_of(sink)
-    asked = _Asked(strategy, lists, tuple(event_columns), tuple(subscription_columns), id_column, reach)
+    asking = _Asked(strategy, lists, tuple(event_columns), tuple(subscription_columns), id_column, reach)
     with open_index(spark, index) as newest:
-        asked.matches(events, newest)  # what is wrong with the columns is said now
+        asking.matches(events, newest)  # what is wrong with the columns is said now
     records = records_of(spark, checkpoint)
     stream = stream_id(records)
     pins = Pins(records, stream, index)
     pins.check(spark)
     delivery.prepare(spark, stream)
-    run = _Batches(records, pins, stream, delivery, asked, attempts)
+    run = _Batches(records, pins, stream, delivery, asking, attempts)
     writer = events.writeStream.foreachBatch(run).option("checkpointLocation", records.checkpoint)
     if trigger is not None:
         writer = writer.trigger(availableNow=True) if trigger == AVAILABLE else writer.trigger(processingTime=trigger)
@@ -90,17 +101,11 @@ class _Asked:
     id_column: str
     reach: str
 
-    def matches(self, events: DataFrame, index: Index) -> DataFrame:
-        return match(
-            events,
-            index,
-            self.strategy,
-            lists=self.lists,
-            event_columns=self.event_columns,
-            subscription_columns=self.subscription_columns,
-            id_column=self.id_column,
-            reach=self.reach,
-        )
+    def matches(self, events: DataFrame, index: Index, candidates: Accumulator[int] | None = None) -> DataFrame:
+        must_have_all(index.files, self.subscription_columns, index.metadata)
+        columns = (self.event_columns, self.subscription_columns)
+        question = asked(events, index, self.id_column, *columns, self.lists, self.reach)
+        return matches_of(replace(question, candidates=candidates), self.strategy, Sharding())
 
 
 @dataclass(slots=True, eq=False)
@@ -111,7 +116,7 @@ class _Batches:
     pins: Pins
     stream: str
     sink: Sink
-    asked: _Asked
+    asking: _Asked
     attempts: int
     query: StreamingQuery | None = None  # known a moment after the first batch may have begun
 
@@ -132,11 +137,13 @@ class _Batches:
 
     def _delivered(self, events: DataFrame, index: Index, batch: Batch) -> Counting:
         for attempt in range(self.attempts):
-            counted, of_events = events_counted(events, self.asked.id_column)
-            matches, of_matches = matches_counted(self.asked.matches(counted, index), self.asked.lists)
+            counted, of_events = events_counted(events, self.asking.id_column)
+            candidates = candidates_counted(events.sparkSession)
+            found = self.asking.matches(counted, index, candidates)
+            matches, of_matches = matches_counted(found, self.asking.lists)
             try:
                 self.sink.write(matches, batch)
-                return Counting(of_events, of_matches)
+                return Counting(of_events, of_matches, candidates)
             except Exception as error:
                 # What tidings says is wrong stays wrong, and the jobs of a query that is being stopped are cancelled.
                 if attempt + 1 == self.attempts or isinstance(error, TidingsError) or self._is_stopping():

@@ -73,6 +73,15 @@ CASES = [
     _case("phrases share no word", '"a b" ->[0,] "b c"', "a b c", False),
     _case("a compound word is a phrase", "co-op ->[0,1] shop", "the co op food shop", True),
     _case("a compound word last", "the ->[0,0] co-op", "the co-op", True),
+    # Wildcard words in chains
+    _case("a wildcard word first", "a* ->[0,1] c", "ab x c", True),
+    _case("a wildcard word first, too far", "a* ->[0,1] c", "ab x x c", False),
+    _case("a wildcard word first, a later one fits", "a* ->[0,0] c", "ab x a x abc c", True),
+    _case("a wildcard word last", "c ->[1,1] a*", "c ab a", True),
+    _case("wildcard words side by side", "a* ->[0,0] b*", "ab bc", True),
+    _case("a wildcard word twice, once there", "a* ->[0,] a*", "ab", False),
+    _case("a wildcard word twice, with two endings", "a* ->[0,] a*", "ab x ac", True),
+    _case("a phrase and a wildcard word", '"a b" ->[0,0] c*', "a b cd", True),
     # Words and punctuation
     _case("case does not matter", "A ->[0,0] B", "a b", True),
     _case("punctuation is not counted", "a ->[0,0] b", "a, ... b", True),

@@ -1,0 +1,168 @@
+"""Text: abstracts against Boolean and proximity profiles, and what cutting them into words costs beside matching.
+
+The alternatives are what one would write: each profile evaluated on the document's set of words in Python, and an
+index of tantivy in memory for each document with every profile run as a query. Both are linear in the profiles, so they
+are measured on fewer profiles and documents, with ours beside them on the same. All answers are compared.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from random import Random
+
+import numpy as np
+import pyarrow as pa
+
+from benchmarks.alternatives.text_search import Queries, WordSets
+from benchmarks.measuring import Measured, in_turn, matches_in, matches_per_event, report, same_counts, scaled
+from benchmarks.workloads.profiles import Corpus, corpus, profiles, where
+from tidings import Matcher
+from tidings.analysis.statistics import TextStatistics
+from tidings.analysis.words import SIMPLE
+from tidings.index.facts import Texts
+from tidings.index.text.dictionary import packed
+from tidings.index.text.patterns import PatternEngine
+from tidings.language.text import parse_pattern
+from tidings.model.text import TextPattern
+
+SIZES = tuple(dict.fromkeys(scaled(size, least=1_000) for size in (10_000, 100_000, 1_000_000)))
+DOCUMENTS = scaled(4_000, least=200)
+FEW_PROFILES, FEW_DOCUMENTS = scaled(100_000, least=1_000), 5
+REPETITIONS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """Profiles, of which the first so many are made up as all of them are, and the documents they are asked of."""
+
+    asked: list[str]
+    statistics: TextStatistics
+    documents: list[str]
+
+    @classmethod
+    def of(cls, source: Corpus) -> Workload:
+        statistics = source.statistics()
+        asked = profiles(source, statistics, max(SIZES))
+        Random(3).shuffle(asked)
+        return cls(asked, statistics, source.matched[:DOCUMENTS])
+
+    def patterns(self, size: int) -> list[TextPattern]:
+        return [parse_pattern(profile) for profile in self.asked[:size]]
+
+    def matcher(self, size: int) -> tuple[Matcher, float]:
+        """A matcher with so many of the profiles, and the seconds for parsing and compiling them."""
+        start = time.perf_counter()
+        matcher = Matcher(statistics=self.statistics)
+        matcher.add_many(enumerate(map(where, self.asked[:size])))
+        matcher.match({})  # what was added is compiled when the first event comes
+        return matcher, time.perf_counter() - start
+
+
+def run() -> None:
+    source = corpus()
+    workload = Workload.of(source)
+    print(f"\ntext: {len(workload.documents):,} documents ({source.source})")
+    workload.matcher(1_000)[0].match_many(as_table(["warm", "é"]))  # kernels are compiled, or read, here
+    patterns = workload.patterns(max(SIZES))
+    growth(workload, patterns)
+    split(workload, patterns)
+    against_random(workload, patterns)
+    against_others(workload)
+
+
+def growth(workload: Workload, patterns: list[TextPattern]) -> None:
+    """What a document costs at each size, all sizes measured in turn."""
+    table, texts, ways = as_table(workload.documents), as_texts(workload.documents), {}
+    built: dict[int, tuple[np.ndarray, str]] = {}
+    for size in SIZES:
+        matcher, seconds = workload.matcher(size)
+        engine = PatternEngine.build(patterns[:size], SIMPLE, workload.statistics)
+        found = np.diff(engine.find(texts).start)
+        same_counts(found, match_many=matches_per_event(matcher.match_many(table, lists=True)))
+        held = sum(array.nbytes for array in engine.arrays().values()) / size
+        tested = f"{engine.cost.candidates / len(found):,.1f} candidates, {engine.cost.tests / len(found):,.1f} tests"
+        built[size] = found, f"{tested}; parsed and compiled in {seconds:.1f} s, {held:,.0f} bytes a profile"
+        ways[str(size)] = partial(matcher.match_many, table, lists=True)
+    measured = in_turn(REPETITIONS, len(workload.documents), **ways)
+    for size, (found, about) in built.items():
+        ours = measured[str(size)]
+        print(
+            f"  {size:>9,} profiles: {ours.rate:>9,.0f} documents/s, spread {ours.spread:>4.0%}, "
+            f"{1e6 / ours.rate:>7,.1f} µs a document; {found.mean():,.1f} matches, {about}"
+        )
+
+
+def split(workload: Workload, patterns: list[TextPattern]) -> None:
+    """Cutting texts into words apart from matching those, and the analyser in Python, which cuts them too."""
+    start = time.perf_counter()
+    engine = PatternEngine.build(patterns, SIMPLE, workload.statistics)
+    seconds, texts = time.perf_counter() - start, as_texts(workload.documents)
+    read = engine.reader.read(texts)
+    measured = in_turn(
+        REPETITIONS,
+        len(workload.documents),
+        words_in_Python=lambda: [SIMPLE.words(text) for text in workload.documents],
+        cutting=lambda: engine.reader.read(texts),
+        matching=lambda: engine.find_read(texts, read),
+        both=lambda: engine.find(texts),
+    )
+    words = len(read.word) / len(workload.documents)
+    title = f"{len(patterns):,} profiles in the engine alone, built in {seconds:.1f} s: {words:,.0f} words a document"
+    report(title, measured, "documents", base="cutting", ours="both")
+    print(f"  matching takes {measured['matching'].median / measured['cutting'].median:.2f} x the time of cutting")
+
+
+def against_random(workload: Workload, patterns: list[TextPattern]) -> None:
+    """The rarest word of a conjunction against any of its words (LFWI and RWI of the paper)."""
+    texts = as_texts(workload.documents)
+    rarest = PatternEngine.build(patterns, SIMPLE, workload.statistics)
+    at_random = PatternEngine.build(patterns, SIMPLE, workload.statistics, choice="random")
+    same_counts(np.diff(rarest.find(texts).start), random_word=np.diff(at_random.find(texts).start))
+    measured = in_turn(
+        REPETITIONS,
+        len(workload.documents),
+        random_word=lambda: at_random.find(texts),
+        rarest_word=lambda: rarest.find(texts),
+    )
+    tested = [engine.candidates / len(workload.documents) for engine in (at_random, rarest)]
+    title = (
+        f"{len(patterns):,} profiles under a random word, {tested[0]:,.1f} candidates a document; under the rarest, "
+    )
+    report(f"{title}{tested[1]:,.1f}", measured, "documents", base="random_word", ours="rarest_word")
+
+
+def against_others(workload: Workload) -> None:
+    documents, patterns = workload.documents[:FEW_DOCUMENTS], workload.patterns(FEW_PROFILES)
+    table, words = as_table(documents), [SIMPLE.words(document) for document in documents]
+    matcher, _ = workload.matcher(FEW_PROFILES)
+    sets, queries = WordSets(patterns), Queries(patterns)
+    found = [sorted(ids) for ids in matcher.match_many(table, lists=True)["subscriptions"].to_pylist()]
+    _same_answers(found, word_sets=[sets.matches(each) for each in words])
+    _same_answers(found, tantivy=[queries.matches(each) for each in words])
+    measured: dict[str, Measured] = in_turn(
+        3,
+        len(documents),
+        tantivy=lambda: [queries.matches(each) for each in words],
+        word_sets=lambda: [sets.matches(each) for each in words],
+        match_many=lambda: matches_in(matcher.match_many(table, lists=True)),
+    )
+    title = f"{len(patterns):,} profiles, {len(documents)} documents, the answers compared"
+    report(title, measured, "documents", base="tantivy", ours="match_many")
+
+
+def _same_answers(expected: list[list[int]], **found: list[list[int]]) -> None:
+    for name, answers in found.items():
+        if answers != expected:
+            raise SystemExit(f"{name} and match_many find different profiles")
+
+
+def as_table(documents: Sequence[str]) -> pa.Table:
+    return pa.table({"abstract": pa.array(documents, pa.string())})
+
+
+def as_texts(documents: Sequence[str]) -> Texts:
+    data, start = packed([document.encode() for document in documents])
+    return Texts(data, start[:-1], np.diff(start), np.zeros(len(documents), np.bool_))

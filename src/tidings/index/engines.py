@@ -1,0 +1,61 @@
+"""Which engine answers which kind of question: the one place that knows them all. Each is imported when needed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tidings.index.facts import Engine
+from tidings.index.layout import Array
+from tidings.index.slots import SlotType
+from tidings.model.predicates import Matches, Predicate, Similarity, XPath
+from tidings.reference import Settings
+
+
+def question_of(predicate: Predicate) -> tuple[SlotType, Any] | None:
+    """The kind of facts that decide a predicate, and what is asked of a text; None where no engine answers it."""
+    match predicate:
+        case Matches(_, pattern):
+            return SlotType.PATTERN, pattern
+        case Similarity(_, _, _, _, None):
+            return SlotType.SIMILARITY, predicate
+        case XPath(_, expression):
+            return SlotType.XPATH, expression
+        case _:
+            return None
+
+
+def built(kind: SlotType, questions: Sequence[Any], settings: Settings) -> Engine:
+    """An engine for these questions, numbered from 0."""
+    match kind:
+        case SlotType.PATTERN:
+            from tidings.index.text.patterns import PatternEngine
+
+            return PatternEngine.build(questions, settings.analyser, settings.statistics)
+        case SlotType.SIMILARITY:
+            from tidings.index.text.similarity import SimilarityEngine
+
+            return SimilarityEngine.build(questions, settings.analyser, settings.statistics)
+        case SlotType.XPATH:
+            from tidings.index.xml.engine import XPathEngine
+
+            return XPathEngine.build(questions)
+    raise AssertionError(kind)  # pragma: no cover - every kind of facts is above
+
+
+def mapped(kind: SlotType, arrays: Mapping[str, Array], settings: Settings) -> Engine:
+    """The engine whose arrays these are."""
+    match kind:
+        case SlotType.PATTERN:
+            from tidings.index.text.patterns import PatternEngine
+
+            return PatternEngine.from_arrays(arrays, settings.analyser)
+        case SlotType.SIMILARITY:
+            from tidings.index.text.similarity import SimilarityEngine
+
+            return SimilarityEngine.from_arrays(arrays, settings.analyser)
+        case SlotType.XPATH:
+            from tidings.index.xml.engine import XPathEngine
+
+            return XPathEngine.from_arrays(arrays)
+    raise AssertionError(kind)  # pragma: no cover - every kind of facts is above

@@ -1,0 +1,134 @@
+"""What an engine of text patterns is made of, and whether a chain of words occurs in a text, compiled.
+
+Words and wildcard words are *items*, numbered from the rarest on. Where an item occurs in the text at hand is a list of
+*occurrences*, linked when the first chain is asked of that text. All positions that can be reached are followed, as in
+`analysis.patterns`; both lists rise, so a chain takes time linear in the occurrences of its items. Also runs as plain
+Python (NUMBA_DISABLE_JIT=1).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tidings.index.compiling import compiled
+from tidings.index.layout import Array
+from tidings.index.text.dictionary_kernels import field_numbers
+from tidings.index.views import int32s, int64s
+
+
+class PatternArrays(NamedTuple):
+    """The arrays of an engine beside its two dictionaries, of words and of what stands before the * of wildcard words.
+
+    What is needed together stands together, in rows of a few numbers: a look at memory that is far costs more than all
+    else. A test is one number. With i items and c chains: item n is there (n), chain n is there (i + n), item n is not
+    there (i + c + n), chain n is not there (2i + c + n), and always true (2i + 2c).
+    """
+
+    word_rows: Array  # int32[words + 1, 2]: a word's item, and where its part of `word_prefix` begins
+    word_prefix: Array  # int32: the items of the wildcard words that a word satisfies
+    prefix_item: Array  # int32, by the number in the dictionary of prefixes
+    prefix_length: Array  # int32: the numbers of bytes that prefixes have, rising
+
+    # The last item is none: nothing leads to its trie.
+    item_rows: Array  # int32[items + 1, 2]: where the trie begins, -1 if there is none; how many conjunctions it has
+    node_rows: Array  # int32[., 2]: a test, and the first node after the subtree
+    node_answers: Array  # int32[nodes + 1]: the part of `answer` that holds where the path to the node does
+    answer: Array  # int32: the number of a question, ~n where others of its conjunctions may have led to it already
+
+    chain_start: Array  # int64[chains + 1]
+    chain_item: Array  # int32
+    chain_least: Array  # int32: words between the item and the one before it, at least
+    chain_most: Array  # int32: the same at most; -1 is no bound
+    in_chains: Array  # uint64: a bit for each item that is in some chain, so that where it occurs must be known
+
+    evaluated: Array  # int32: the questions that the reference is asked about
+    evaluated_start: Array  # int64, one more than those: their patterns as text
+    evaluated_data: Array  # uint8
+    questions: Array  # int64[1]: how many there are
+
+
+class PatternScratch(NamedTuple):
+    """What the kernels write while they work; `serial` marks what was written for the text at hand."""
+
+    there: Array  # uint64: a bit for each item that is in the text
+    items: Array  # int32: those items, each once
+    prefixes: Array  # int32: the wildcard words that one word satisfies
+    occurrence_item: Array  # int32: in the order of positions
+    occurrence_place: Array  # int32: the position
+    occurrence_next: Array  # int32: the next occurrence of the same item, or -1
+    item_first: Array  # int32: the first occurrence of an item, where there is one
+    reached: Array  # int32: positions, for two steps of a chain one after the other
+    memo: Array  # int64: for each chain, the serial of the text it was last asked of, and its truth in the last bit
+    stamp: Array  # int64: for each question, the serial of the text in which it was last found
+    state: Array  # int64: see below
+
+
+E, SCRATCH = field_numbers(PatternArrays), field_numbers(PatternScratch)
+S = SCRATCH
+# In `state`: text at hand, its occurrences, the text whose occurrences are linked, and over all texts answers,
+# conjunctions that stood under an item of a text, and tests
+SERIAL, OCCURRENCES, LINKED, ANSWERS, CANDIDATES, TESTS = 0, 1, 2, 3, 4, 5
+STATES = 6
+
+
+@compiled
+def link_occurrences(scratch):  # type: ignore[no-untyped-def]  # compiled: types come from the call
+    state, first = int64s(scratch, S.state), int32s(scratch, S.item_first)
+    if state[LINKED] == state[SERIAL]:
+        return
+    item, following = int32s(scratch, S.occurrence_item), int32s(scratch, S.occurrence_next)
+    for i in range(state[OCCURRENCES]):
+        first[item[i]] = -1
+    for i in range(state[OCCURRENCES] - 1, -1, -1):
+        following[i] = first[item[i]]
+        first[item[i]] = i
+    state[LINKED] = state[SERIAL]
+
+
+@compiled
+def chain_holds(engine, scratch, chain):  # type: ignore[no-untyped-def]
+    """Whether a chain, all of whose items are in the text, occurs in it; asked once per text."""
+    memo, serial = int64s(scratch, S.memo), int64s(scratch, S.state)[SERIAL]
+    if memo[chain] >> 1 != serial:
+        link_occurrences(scratch)
+        memo[chain] = serial << 1 | chain_occurs(engine, scratch, chain)
+    return memo[chain] & 1 == 1
+
+
+@compiled
+def chain_occurs(engine, scratch, chain):  # type: ignore[no-untyped-def]
+    start, item = int64s(engine, E.chain_start), int32s(engine, E.chain_item)
+    place, following = int32s(scratch, S.occurrence_place), int32s(scratch, S.occurrence_next)
+    first, reached = int32s(scratch, S.item_first), int32s(scratch, S.reached)
+    half = len(reached) // 2
+    count, at = 0, first[item[start[chain]]]
+    while at >= 0:
+        reached[count] = place[at]
+        count += 1
+        at = following[at]
+    for step in range(start[chain] + 1, start[chain + 1]):
+        before = half * ((step - start[chain] - 1) % 2)
+        count = reach(engine, scratch, step, before, count, half - before)
+        if count == 0:
+            return 0
+    return 1
+
+
+@compiled
+def reach(engine, scratch, step, before, count, after):  # type: ignore[no-untyped-def]
+    """Writes at `after` the places of an item that have one of the `count` places from `before` on at an allowed
+    distance before them; how many these are."""
+    least, most = int32s(engine, E.chain_least)[step], int32s(engine, E.chain_most)[step]
+    place, following = int32s(scratch, S.occurrence_place), int32s(scratch, S.occurrence_next)
+    reached = int32s(scratch, S.reached)
+    found, low = 0, 0
+    at = int32s(scratch, S.item_first)[int32s(engine, E.chain_item)[step]]
+    while at >= 0:
+        if most >= 0:
+            while low < count and reached[before + low] < place[at] - 1 - most:
+                low += 1
+        if low < count and reached[before + low] <= place[at] - 1 - least:
+            reached[after + found] = place[at]
+            found += 1
+        at = following[at]
+    return found

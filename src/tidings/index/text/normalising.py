@@ -1,0 +1,137 @@
+"""Text patterns as conjunctions of chains, and everything in them numbered: words, wildcard words, chains.
+
+A literal is the number n of a chain that must be there, or ~n of one that must not. A pattern holds exactly when all
+literals of one of its conjunctions do. Making conjunctions multiplies the ORs of a pattern, so there is a bound; what
+would pass it is left to the reference (`evaluated`). Equal chains have one number, however they were written.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tidings.analysis.patterns import chain_of
+from tidings.analysis.words import Analyser
+from tidings.index.layout import Array
+from tidings.model.text import AllOf, AnyOf, Gap, Not, Terms, TextPattern
+
+MOST_CONJUNCTIONS = 512  # of one pattern: as many as it may have words, so that an OR of words always fits
+NO_BOUND = -1  # in place of the greatest number of words in a gap
+
+
+@dataclass(slots=True)
+class NormalPatterns:
+    """Patterns in the order in which they were added. The items of a chain are words, or ~n for wildcard word n."""
+
+    analyser: Analyser
+    words: dict[str, int] = field(default_factory=dict)
+    prefixes: dict[str, int] = field(default_factory=dict)
+    chain_start: array[int] = field(default_factory=lambda: array("q", [0]))
+    chain_item: array[int] = field(default_factory=lambda: array("i"))
+    chain_least: array[int] = field(default_factory=lambda: array("i"))  # words between the item and the one before
+    chain_most: array[int] = field(default_factory=lambda: array("i"))
+    conjunction_start: array[int] = field(default_factory=lambda: array("q", [0]))
+    conjunction_question: array[int] = field(default_factory=lambda: array("i"))
+    literal: array[int] = field(default_factory=lambda: array("i"))
+    shared: array[int] = field(default_factory=lambda: array("b"))  # of each question: it has several conjunctions
+    evaluated: list[int] = field(default_factory=list)  # the questions that are left to the reference
+    _word_chains: dict[str, int | None] = field(default_factory=dict)  # of terms that stand alone, which most do
+    _term_chains: dict[Terms, int | None] = field(default_factory=dict)
+    _chains: dict[tuple[object, ...], int] = field(default_factory=dict)
+
+    def add(self, pattern: TextPattern) -> None:
+        question = len(self.shared)
+        try:
+            found = _possible(self._holding(pattern, True))
+        except _TooManyError:
+            self.evaluated.append(question)
+            found = []
+        for literals in found:
+            self.literal.extend(literals)
+            self.conjunction_start.append(len(self.literal))
+            self.conjunction_question.append(question)
+        self.shared.append(len(found) > 1)
+
+    def _holding(self, pattern: TextPattern, wanted: bool) -> list[tuple[int, ...]]:
+        """The conjunctions under which the pattern is true, or, where that is wanted, false."""
+        match pattern:
+            case Terms():
+                chain = self._chain(pattern)
+                if chain is None:
+                    return [] if wanted else [()]
+                return [(chain if wanted else ~chain,)]
+            case Not(part):
+                return self._holding(part, not wanted)
+            case AllOf(parts) | AnyOf(parts):
+                of_parts = [self._holding(part, wanted) for part in parts]
+                return _all(of_parts) if isinstance(pattern, AllOf) is wanted else _any(of_parts)
+
+    def _chain(self, pattern: Terms) -> int | None:
+        """The number of a chain; None where it has a term without words, and is found nowhere."""
+        if len(pattern.terms) == 1 and not pattern.prefixes:
+            term = pattern.terms[0]
+            if term not in self._word_chains:
+                self._word_chains[term] = self._new_chain(pattern)
+            return self._word_chains[term]
+        if pattern not in self._term_chains:
+            self._term_chains[pattern] = self._new_chain(pattern)
+        return self._term_chains[pattern]
+
+    def _new_chain(self, pattern: Terms) -> int | None:
+        chain = chain_of(pattern, self.analyser)
+        if chain is None:
+            return None
+        key = (chain.words, chain.gaps, chain.prefixes)
+        if key not in self._chains:
+            self._chains[key] = len(self._chains)
+            for number, word in enumerate(chain.words):
+                is_prefix = number in chain.prefixes
+                self.chain_item.append(~_number(self.prefixes, word) if is_prefix else _number(self.words, word))
+            for gap in (Gap(0, 0), *chain.gaps):
+                self.chain_least.append(gap.least)
+                self.chain_most.append(NO_BOUND if gap.most is None else gap.most)
+            self.chain_start.append(len(self.chain_item))
+        return self._chains[key]
+
+    def items(self) -> Array:
+        """The items of all chains: words first, and then, numbered on, wildcard words."""
+        item = np.array(self.chain_item, np.int32)
+        return np.where(item >= 0, item, len(self.words) + ~item).astype(np.int32)
+
+
+def _number(numbers: dict[str, int], word: str) -> int:
+    return numbers.setdefault(word, len(numbers))
+
+
+class _TooManyError(Exception):
+    """A pattern has more conjunctions than are made of one."""
+
+
+def _all(of_parts: Sequence[list[tuple[int, ...]]]) -> list[tuple[int, ...]]:
+    found: list[tuple[int, ...]] = [()]
+    for part in of_parts:
+        if len(found) * len(part) > MOST_CONJUNCTIONS:
+            raise _TooManyError
+        found = [literals + more for literals in found for more in part]
+    return found
+
+
+def _any(of_parts: Sequence[list[tuple[int, ...]]]) -> list[tuple[int, ...]]:
+    found = [literals for part in of_parts for literals in part]
+    if len(found) > MOST_CONJUNCTIONS:
+        raise _TooManyError
+    return found
+
+
+def _possible(conjunctions: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """Each conjunction once, without those that ask for a chain and for its absence."""
+    if len(conjunctions) > 1:
+        conjunctions = list(dict.fromkeys(tuple(sorted(set(literals))) for literals in conjunctions))
+    return [
+        literals
+        for literals in conjunctions
+        if not literals or min(literals) >= 0 or not any(~literal in literals for literal in literals)
+    ]

@@ -1,0 +1,224 @@
+"""Deciding a question about a document exactly, compiled: its program is run step by step over lists of nodes.
+
+A step leads from a list of nodes, in document order and each once, to another such list, so that the time of a path is
+at most its steps times the nodes, and predicates inside one another multiply it. A position counts the nodes that the
+step selects below one parent and that the predicates before it left.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tidings.index.compiling import compiled, compiled_into_callers
+from tidings.index.views import int32s, int64s, uint8s
+from tidings.index.xml import layout
+from tidings.index.xml.layout import NODES as N
+from tidings.index.xml.layout import PLAN as P
+from tidings.index.xml.layout import RUN as R
+from tidings.index.xml.programs import DESCENDANT, POSITIONAL
+from tidings.index.xml.values import float_key, number_key, number_passes, text_passes
+
+_ALL, _ANY, _NONE, _EXISTS, _COMPARE = layout.ALL, layout.ANY, layout.NONE, layout.EXISTS, layout.COMPARE
+_POSITION, _LAST, _POSITION_LAST = layout.POSITION, layout.LAST, layout.POSITION_LAST
+_ELEMENT, _ATTRIBUTE, _TEXT_STEP, _WHOLE = (
+    layout.STEP_ELEMENT,
+    layout.STEP_ATTRIBUTE,
+    layout.STEP_TEXT,
+    layout.STEP_WHOLE,
+)
+_TEXT, _OTHER_ELEMENT, _OTHER_ATTRIBUTE = layout.TEXT, layout.OTHER_ELEMENT, layout.OTHER_ATTRIBUTE
+_TEXT_EQUAL = layout.TEXT_EQUAL
+_SERIAL, _ALIKE, _NODE_COUNT = layout.SERIAL, layout.ALIKE, layout.NODE_COUNT
+_KIND = 7
+
+
+@compiled_into_callers
+def selects(kind, wanted, symbol):  # type: ignore[no-untyped-def]
+    """Whether a step of this kind and name selects a node below the one before."""
+    if kind == _ELEMENT:
+        return symbol == wanted or (wanted < 0 and symbol >= _OTHER_ELEMENT and symbol & 1 == 0)
+    if kind == _ATTRIBUTE:
+        return symbol == wanted or (wanted < 0 and symbol >= _OTHER_ATTRIBUTE and symbol & 1 == 1)
+    return symbol == _TEXT
+
+
+@compiled
+def passes(plan, nodes, node, kind, key):  # type: ignore[no-untyped-def]
+    """Whether the value of a node passes a test."""
+    start = int64s(nodes, N.value)[node]
+    end = start + int64s(nodes, N.length)[node]
+    data = uint8s(nodes, N.values)
+    if kind >= _TEXT_EQUAL:
+        return text_passes(plan, kind, key, data, start, end)
+    return number_passes(kind, number_key(data, start, end), key)
+
+
+@compiled
+def truth(plan, run, nodes, operation, node, position, last, free):  # type: ignore[no-untyped-def]
+    """Whether an operation holds of a node, which has a position among `last`. `lists` is free from `free` on.
+
+    All numbers that it is called with are int64: a function that calls itself and is kept compiled has one signature.
+    """
+    code = uint8s(plan, P.operation)[operation]
+    a, b = np.int64(int32s(plan, P.operand_a)[operation]), np.int64(int32s(plan, P.operand_b)[operation])
+    key = int64s(plan, P.operand_key)[operation]
+    if code == _ALL or code == _ANY:
+        for at in range(a, b):
+            part = np.int64(int32s(plan, P.operation_list)[at])
+            if truth(plan, run, nodes, part, node, position, last, free) == (code == _ANY):
+                return code == _ANY
+        return code == _ALL
+    if code == _NONE:
+        return not truth(plan, run, nodes, a, node, position, last, free)
+    if code == _POSITION:
+        return number_passes(b, float_key(np.float64(position)), key)
+    if code == _LAST:
+        return number_passes(b, float_key(np.float64(last)), key)
+    if code == _POSITION_LAST:
+        return number_passes(b, float_key(np.float64(position)), float_key(np.float64(last)))
+    # A path: its steps, each from lists[start:end] to a list behind it
+    lists, steps = int32s(run, R.lists), int32s(plan, P.path_steps)
+    lists[free] = node
+    start, end = free, free + 1
+    for number in range(steps[2 * a], steps[2 * a + 1]):
+        kind, wanted = np.int64(uint8s(plan, P.step_kind)[number]), np.int64(int32s(plan, P.step_symbol)[number])
+        first, behind = int32s(plan, P.step_predicates)[2 * number], int32s(plan, P.step_predicates)[2 * number + 1]
+        if kind & POSITIONAL:
+            stop = parents(nodes, lists, start, end, kind)
+            parent, kept = end, stop
+            while parent < stop:
+                group = kept
+                kept = children(nodes, lists, np.int64(lists[parent]), kept, kind, wanted)
+                for at in range(first, behind):
+                    size, found = kept - group, group
+                    for i in range(group, group + size):
+                        predicate = np.int64(int32s(plan, P.operation_list)[at])
+                        if truth(plan, run, nodes, predicate, np.int64(lists[i]), i - group + 1, size, group + size):
+                            lists[found] = lists[i]
+                            found += 1
+                    kept = found
+                parent += 1
+            start, end = ordered(lists, stop, kept, start)
+        else:
+            stop = selected(run, nodes, lists, start, end, kind, wanted)
+            kept = end
+            for i in range(end, stop):
+                good = True
+                for at in range(first, behind):
+                    predicate = np.int64(int32s(plan, P.operation_list)[at])
+                    if not truth(plan, run, nodes, predicate, np.int64(lists[i]), np.int64(1), np.int64(1), stop):
+                        good = False
+                        break
+                if good:
+                    lists[kept] = lists[i]
+                    kept += 1
+            start, end = ordered(lists, end, kept, start)
+    return concluded(plan, nodes, lists, start, end, code, b, key)
+
+
+@compiled
+def concluded(plan, nodes, lists, start, end, code, kind, key):  # type: ignore[no-untyped-def]
+    """What the nodes at the end of a path say."""
+    if code == _EXISTS:
+        return end > start
+    if code == _COMPARE:
+        for at in range(start, end):
+            if passes(plan, nodes, np.int64(lists[at]), kind, key):
+                return True
+        return False
+    if start == end:  # a string function of no node is asked of ''
+        return text_passes(plan, kind, key, uint8s(nodes, N.values), np.int64(0), np.int64(0))
+    return passes(plan, nodes, np.int64(lists[start]), kind, key)
+
+
+@compiled
+def ordered(lists, first, end, to):  # type: ignore[no-untyped-def]
+    """Moves a list to a place before it, in document order; where it begins and ends there."""
+    rising = True
+    for at in range(first, end):
+        if at > first and lists[at] < lists[at - 1]:
+            rising = False
+        lists[to + at - first] = lists[at]
+    if not rising:
+        lists[to : to + end - first].sort()
+    return to, to + end - first
+
+
+@compiled
+def selected(run, nodes, lists, start, end, kind, wanted):  # type: ignore[no-untyped-def]
+    """Writes behind a list the nodes that a step selects from it, each once; where they end."""
+    symbols, ends = int32s(nodes, N.symbol), int32s(nodes, N.end)
+    to, plain, behind = end, kind & _KIND, np.int64(0)
+    for at in range(start, end):
+        node = np.int64(lists[at])
+        if not kind & DESCENDANT:
+            to = children(nodes, lists, node, to, kind, wanted)
+        elif plain == _WHOLE:
+            if node >= behind:
+                lists[to] = node
+                to += 1
+            for below in range(max(node + 1, behind), ends[node]):
+                if not (symbols[below] >= _OTHER_ATTRIBUTE and symbols[below] & 1):
+                    lists[to] = below
+                    to += 1
+        elif wanted >= 0:
+            below = first_alike(run, nodes, wanted)
+            while 0 <= below < ends[node]:
+                if below > node and below >= behind:
+                    lists[to] = below
+                    to += 1
+                below = np.int64(int32s(nodes, N.alike)[below])
+        else:
+            for below in range(max(node + 1, behind), ends[node]):
+                if selects(plain, wanted, symbols[below]):
+                    lists[to] = below
+                    to += 1
+        behind = max(behind, np.int64(ends[node]))
+    return to
+
+
+@compiled
+def first_alike(run, nodes, symbol):  # type: ignore[no-untyped-def]
+    """The first node with a symbol, or -1; `alike` leads on. For each document made when the first program asks."""
+    head, counts = int64s(run, R.head), int64s(run, R.counts)
+    serial = counts[_SERIAL]
+    if counts[_ALIKE] != serial:
+        counts[_ALIKE] = serial
+        symbols, alike = int32s(nodes, N.symbol), int32s(nodes, N.alike)
+        for node in range(int64s(nodes, N.used)[_NODE_COUNT] - 1, -1, -1):
+            place = 2 * np.int64(symbols[node])
+            alike[node] = head[place] if head[place + 1] == serial else -1
+            head[place], head[place + 1] = node, serial
+    return head[2 * symbol] if head[2 * symbol + 1] == serial else np.int64(-1)
+
+
+@compiled
+def children(nodes, lists, node, to, kind, wanted):  # type: ignore[no-untyped-def]
+    """Writes the children of a node that a step selects; where they end."""
+    symbols, ends = int32s(nodes, N.symbol), int32s(nodes, N.end)
+    plain, child = kind & _KIND, node + 1
+    while child < ends[node]:
+        if selects(plain, wanted, symbols[child]):
+            lists[to] = child
+            to += 1
+        child = np.int64(ends[child])
+    return to
+
+
+@compiled
+def parents(nodes, lists, start, end, kind):  # type: ignore[no-untyped-def]
+    """Writes behind a list the nodes whose children a step counts: those listed, and behind // all below; their end."""
+    symbols, ends = int32s(nodes, N.symbol), int32s(nodes, N.end)
+    to, behind = end, np.int64(0)
+    for at in range(start, end):
+        node = np.int64(lists[at])
+        if not kind & DESCENDANT:
+            lists[to] = node
+            to += 1
+            continue
+        for below in range(max(node, behind), ends[node]):
+            if symbols[below] == layout.DOCUMENT or (symbols[below] >= _OTHER_ELEMENT and symbols[below] & 1 == 0):
+                lists[to] = below
+                to += 1
+        behind = max(behind, np.int64(ends[node]))
+    return to

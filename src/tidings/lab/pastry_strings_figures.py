@@ -1,0 +1,127 @@
+"""Paper 1's figures, with its axes, and a few that go beyond it."""
+
+from __future__ import annotations
+
+from tidings.lab.figures import BLUE, COLOURS, GREY, ORANGE, Figure, Mark, Panel, Series
+from tidings.lab.results import Results
+
+SKEW_OF_ATTRIBUTES = "skew of the attributes' popularity (Zipf θ)"
+SKEW_OF_VALUES = "skew of the values' popularity (Zipf θ)"
+CV = "coefficient of variation over peers"
+TRAFFIC = "identifiers sent per event"
+
+
+def _four_times(results: Results) -> list[Mark]:
+    curve = results.curve("ranges-share", "messages per subscription", "numeric_share")
+    return [Mark(curve[-1][0], 4 * curve[0][1], "published: 4 times no ranges")]
+
+
+def _pair(experiment: str, axis: str, **setting: object) -> tuple[Series, ...]:
+    return (
+        Series("access load", experiment, "access CV", axis, setting, ORANGE),
+        Series("storage load", experiment, "storage CV", axis, setting, BLUE),
+    )
+
+
+FIGURES = (
+    Figure(
+        "figure-7a", "Figure 7(a): the effect of ranges on the cost of subscriptions",
+        (
+            Panel(
+                "share of numeric attributes", "messages per subscription",
+                (Series("messages", "ranges-share", "messages per subscription", "numeric_share"),), _four_times,
+            ),
+        ),
+    ),
+    Figure(
+        "figure-7b", "Figure 7(b): sub-ranges that a range is cut into",
+        (
+            Panel(
+                "largest range size |R|", "sub-ranges",
+                (
+                    Series("most", "sub-ranges", "sub-ranges, most", "size", colour=ORANGE),
+                    Series("mean", "sub-ranges", "sub-ranges, mean", "size"),
+                ),
+            ),
+        ),
+    ),
+    Figure(
+        "figure-7c", "Figure 7(c): load against the skew of attributes",
+        (Panel(SKEW_OF_ATTRIBUTES, CV, _pair("attribute-skew", "attribute_skew")),),
+    ),
+    Figure(
+        "figure-8a", "Figure 8(a): load against the skew of values",
+        (
+            Panel(
+                SKEW_OF_VALUES, CV,
+                (
+                    *_pair("value-skew", "value_skew", relocate=False),
+                    Series("access, domains relocated", "value-skew", "access CV", "value_skew", {"relocate": True}, ORANGE, True),
+                    Series("storage, domains relocated", "value-skew", "storage CV", "value_skew", {"relocate": True}, BLUE, True),
+                ),
+            ),
+        ),
+    ),
+    Figure(
+        "figure-8b", "Figure 8(b): load against the number of replica forests",
+        (
+            Panel(
+                "replication factor RF", CV, _pair("replication", "replicas"), x_scale="log",
+                x_ticks=(1, 2, 4, 8, 16, 32, 64),
+            ),
+        ),
+    ),
+    Figure(
+        "figure-8c", "Figure 8(c): messages against the skew of attributes",
+        (
+            Panel(
+                SKEW_OF_ATTRIBUTES, "messages",
+                (
+                    Series("per subscription", "attribute-skew", "messages per subscription", "attribute_skew"),
+                    Series("per event", "attribute-skew", "messages per event", "attribute_skew", colour=ORANGE),
+                ),
+            ),
+        ),
+    ),
+    Figure(
+        "section-5.3.2", "Section 5.3.2: network traffic of an event, as a multiple of that without skew",
+        (
+            Panel(
+                SKEW_OF_VALUES, f"{TRAFFIC}, relative",
+                (Series("traffic", "value-skew", TRAFFIC, "value_skew", {"relocate": False}, relative=True),),
+                lambda _: [Mark(1.6, 5, "published: 5")], y_scale="log",
+            ),
+            Panel(
+                SKEW_OF_ATTRIBUTES, f"{TRAFFIC}, relative",
+                (Series("traffic", "attribute-skew", TRAFFIC, "attribute_skew", relative=True),),
+                lambda _: [Mark(1.6, 1 / 2.5, "published: 1 / 2.5")], y_scale="log",
+            ),
+        ),
+    ),
+    Figure(
+        "failures", "Section 3.5: matches found when peers fail all at once",
+        tuple(
+            Panel(
+                "share of the peers that failed", "matches found",
+                tuple(
+                    Series(f"RF {count}", "failures", f"matches found {when} repair", "failed", {"replicas": count}, colour)
+                    for count, colour in zip((6, 4, 3, 2, 1), COLOURS, strict=False)
+                ),
+                title=f"{when} repair", y_percent=True,
+            )
+            for when in ("before", "after")
+        ),
+    ),
+    Figure(
+        "turning-back", "Beyond the paper: events that turn back where nothing is stored",
+        (
+            Panel(
+                SKEW_OF_VALUES, "messages per event",
+                (
+                    Series("whole paths, as published", "turning-back", "messages per event", "value_skew", {"whole_paths": True}, GREY),
+                    Series("turning back", "turning-back", "messages per event", "value_skew", {"whole_paths": False}),
+                ),
+            ),
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,1 @@
+"""Simulated overlay networks: identifier spaces, Chord and Pastry, message by message and in bulk."""

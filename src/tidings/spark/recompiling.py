@@ -1,0 +1,71 @@
+"""`recompile`: the segments of an index made anew, all of them, from the subscriptions that are in them.
+
+Many small changes leave many segments, each of which is asked about every event, and marks on what was removed; and the
+weights of words are part of a segment. Readers and streams keep the version that they have.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from tidings.analysis.statistics import TextStatistics
+from tidings.errors import SettingError
+from tidings.index.folder import Writer, read_version
+from tidings.reference import Settings
+from tidings.spark.compiling import RAISE, Compiled, Job, rows_of
+from tidings.spark.files import digest_of
+from tidings.spark.index import IDS_NOTE, Index
+from tidings.spark.keying import index_rows
+from tidings.spark.places import place_of
+from tidings.spark.reaching import AUTO, reached
+from tidings.spark.tasks import of_tasks
+from tidings.store import settings_of, settings_record
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def recompile(
+    spark: SparkSession,
+    path: str | os.PathLike[str],
+    *,
+    statistics: TextStatistics | None = None,
+    segments: int | None = None,
+    progress: bool = True,
+) -> Compiled:
+    """Makes one version with the same subscriptions in as few segments as `compile_index` would make of them.
+
+    With `statistics`, similarity is weighed by these from the version on that the result names. `segments` is how many
+    tasks compile, and how many files there are afterwards.
+    """
+    if segments is not None and segments < 1:
+        raise SettingError(f"segments is a number of tasks, 1 or more, not {segments}")
+    start = time.perf_counter()
+    with place_of(spark, path).writable() as folder, Writer.open(folder) as writer:
+        version, files = read_version(folder)
+        index = Index(os.fspath(path), folder, version, files, digest_of(version, files), None)
+        known = settings_of(version.settings, folder)
+        wanted = Settings(known.analyser, statistics if statistics is not None else known.statistics)
+        record = settings_record(wanted) | {IDS_NOTE: index.id_type}
+        job = Job(spark, *rows_of(_table(spark, index)), False, RAISE, segments, progress)
+        made = [writer.write_segment(arrays, notes) for arrays, notes in job.received(record, None)]
+        number = writer.commit(made, record).number
+    return Compiled(os.fspath(path), number, job.added, 0, 0, job.error_table(), time.perf_counter() - start)
+
+
+def _table(spark: SparkSession, index: Index) -> DataFrame:
+    """What `compile_index` would be given to make the same index."""
+    from pyspark.sql.types import LongType, StringType, StructField, StructType
+
+    files, _ = reached(spark, index.in_place, AUTO)
+    names = tuple(index.metadata.names)
+    id = StructField("id", StringType() if index.id_type == "string" else LongType())
+    schema = StructType([id, StructField("where", StringType()), *index.metadata.fields])
+
+    def work(task: int, tasks: int) -> Iterator[Any]:
+        return index_rows(files, names, task, tasks)
+
+    return of_tasks(spark, work, schema)

@@ -1,0 +1,195 @@
+"""The scanner reads as libxml2 does: what it accepts libxml2 accepts, with the same nodes and values."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from language.xpath_strategies import xml_documents
+from tidings.analysis.xml import read_document
+from tidings.index.views import directory
+from tidings.index.xml.building import planned
+from tidings.index.xml.layout import FOREIGN, MORE_NODES, SLACK, Nodes
+from tidings.index.xml.paths import Names
+from tidings.index.xml.reading import Room, walk
+from tidings.index.xml.scanning import scan
+from tidings.language.xpath import parse_xpath
+
+NAMES = ("a", "b", "or", "x", "é")
+PLAN = planned([parse_xpath(f"//{name}") for name in NAMES])
+PLAN_DIRECTORY = directory(PLAN)
+
+Read = list[tuple[int, int, int, bytes]]
+
+
+def nodes_of(nodes: Nodes) -> Read:
+    values = nodes.values.tobytes()
+    return [
+        (symbol, parent, end, values[value : value + length])
+        for symbol, parent, end, value, length in zip(
+            *(array[: nodes.used[0]].tolist() for array in nodes[:5]), strict=True
+        )
+    ]
+
+
+def by_scanner(source: str | bytes) -> Read | None:
+    """None where the scanner hands the document over."""
+    content = source.encode() if isinstance(source, str) else source
+    data, room = np.frombuffer(content, np.uint8).copy(), Room()
+    room.fit_values(2 * len(data) + SLACK)
+    while (found := scan(PLAN_DIRECTORY, room.directory, data, 0, len(data), isinstance(source, bytes))) == MORE_NODES:
+        room.fit_nodes(2 * len(room.nodes.symbol))
+    return None if found == FOREIGN else nodes_of(room.nodes)
+
+
+def by_libxml2(source: str | bytes) -> Read:
+    room = Room()
+    walk(read_document(source), Names(NAMES).find, room)
+    return nodes_of(room.nodes)
+
+
+PLAIN = [
+    "<a/>",
+    "<a></a >",
+    "<a b = '1'\n c=\"2\"/>",
+    "<a b='&lt;&gt;&amp;&quot;&apos;&#65;&#x42;&#xe9;&#x1F600;'>&lt;&gt;&amp;&quot;&apos;&#65;&#x42;&#xE9;</a>",
+    "<a b='\t\n\r\n x'>\t\n\r\n\rx</a>",
+    "<a><![CDATA[]]></a>",
+    "<a>x<![CDATA[]]>y</a>",
+    "<a><b/><![CDATA[]]]]><![CDATA[>]]></a>",
+    "<a>]] ]&gt; ></a>",
+    "<a b='>]]>'/>",
+    "<?xml version='1.0'?><a/>",
+    '<?xml version="1.0" encoding="UTF-8" ?>\n<a/>',
+    "<!-- x - y --><a><!----></a><!--\r\n-->\n",
+    "<?p?><a><?p  q ? > ?></a><?xmlx ?>",
+    "<é é='é'>é\U0001f600\x7f\x85</é>",
+    "<a" + "".join(f" b{n}=''" for n in range(64)) + "/>",
+    "<a>" * 256 + "</a>" * 256,
+]
+MALFORMED = [
+    "",
+    " ",
+    "a",
+    "<a",
+    "<a>",
+    "<a/><a/>",
+    "<a/>x",
+    "x<a/>",
+    "</a>",
+    "<a></b>",
+    "<a></aa>",
+    "<aa></a>",
+    "<a></ a>",
+    "< a/>",
+    "<a/ >",
+    "<1/>",
+    "<a b/>",
+    "<a b=1/>",
+    "<a b='1'c='2'/>",
+    "<a b='1' b='2'/>",
+    "<a b='<'/>",
+    "<a b='1/>",
+    "<a>&</a>",
+    "<a>&lt</a>",
+    "<a>&#0;</a>",
+    "<a>&#xD800;</a>",
+    "<a>&#xFFFE;</a>",
+    "<a>&#x110000;</a>",
+    "<a>&#;</a>",
+    "<a>&#x;</a>",
+    "<a>&#1a;</a>",
+    "<a>]]></a>",
+    "<a><!-- -- --></a>",
+    "<a><!-- ---></a>",
+    "<a><!-></a>",
+    "<a><?xml?></a>",
+    "<?XML ?><a/>",
+    "<a><?p:q?></a>",
+    "<a><? p?></a>",
+    "<a><![CDATA[x]]</a>",
+    "<a>\x01</a>",
+    "<a>\x00</a>",
+    "<a b='\x01'/>",
+    "<a>\ufffe</a>",
+    " <?xml version='1.0'?><a/>",
+    "<?xml version='1.0\"?><a/>",
+    "<?xml version='1.0' encoding='-'?><a/>",
+    "<?xml version='1.0' ?",
+    "<a" + "".join(f" b{n}=''" for n in range(65)) + " b1=''/>",
+    "<a>" * 257 + "</a>" * 257,
+]
+HANDED_OVER = [
+    "<!DOCTYPE a><a/>",
+    "<a xmlns='urn:x'/>",
+    "<a xml:lang='en'/>",
+    "\ufeff<a/>",
+    "<?xml version='1.0' standalone='yes'?><a/>",
+    "<?xml version='1.1'?><a/>",
+]
+
+
+@pytest.mark.parametrize("source", PLAIN)
+def test_plain_documents_are_scanned(source: str) -> None:
+    assert by_scanner(source) == by_libxml2(source) != None  # noqa: E711 - all three, in one chain
+    assert by_scanner(source.encode()) == by_libxml2(source.encode())
+
+
+@pytest.mark.parametrize("source", MALFORMED)
+def test_malformed_documents_are_handed_over(source: str) -> None:
+    assert by_scanner(source) is None
+    assert by_scanner(source.encode()) is None
+
+
+@pytest.mark.parametrize("source", HANDED_OVER)
+def test_documents_that_are_not_plain_are_handed_over(source: str) -> None:
+    assert by_scanner(source) is None
+    by_libxml2(source)
+
+
+@pytest.mark.parametrize("bad", [b"\xff", b"\xc0\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xe2\x82", b"\xef\xbf\xbf"])
+@pytest.mark.parametrize("where", [b"<a>%</a>", b"<a b='%'/>", b"<a><!--%--></a>", b"<a%/>", b"<a><![CDATA[%]]></a>"])
+def test_bytes_that_are_no_characters_are_handed_over(bad: bytes, where: bytes) -> None:
+    assert by_scanner(where.replace(b"%", bad)) is None
+
+
+@pytest.mark.parametrize("encoding", ["iso-8859-1", "utf-16", "ascii"])
+def test_declared_encodings_of_bytes_are_left_to_libxml2(encoding: str) -> None:
+    source = f"<?xml version='1.0' encoding='{encoding}'?><a>é</a>"
+    assert by_scanner(source.encode(encoding, "xmlcharrefreplace")) is None
+    assert by_scanner(source) == by_libxml2(source)
+
+
+@settings(max_examples=200)
+@given(xml_documents())
+def test_documents_are_read_alike(source: str) -> None:
+    found = by_scanner(source)
+    assert found == (None if "<!DOCTYPE" in source else by_libxml2(source))
+
+
+PIECES = [
+    "<", ">", "/", "/>", "</", "&", ";", "'", '"', "=", " ", "\n", "\r", "!", "?", "-", "--", "[", "]", "]]>", "<!--",
+    "-->", "<![CDATA[", "<?", "?>", "&lt;", "&#", "x", ":", "a", "é", "\x00", "\x0b", "\ufffe", "<a>", "</a>", " b=''",
+]  # fmt: skip
+
+
+@settings(max_examples=300)
+@given(xml_documents() | st.sampled_from(PLAIN), st.integers(0, 2**32))
+def test_mutated_documents_are_read_alike_or_handed_over(source: str, seed: int) -> None:
+    """`seed` decides where something is cut out, doubled, or put in."""
+    chance = Random(seed)
+    for _ in range(chance.randint(1, 3)):
+        first = chance.randint(0, len(source))
+        end = min(len(source), first + chance.choice((0, 0, 1, 1, 2, 5)))
+        source = source[:first] + chance.choice(("", chance.choice(PIECES), source[first:end] * 2)) + source[end:]
+    found = by_scanner(source)
+    assert found is None or found == by_libxml2(source)
+    content = bytearray(source.encode())
+    if content:
+        content[chance.randrange(len(content))] = chance.randrange(256)
+    found = by_scanner(bytes(content))
+    assert found is None or found == by_libxml2(bytes(content))
