@@ -141,7 +141,7 @@ def run_words(given: Corpus, statistics: TextStatistics) -> None:
             REPETITIONS, len(given.documents),
             sparse_product=sparse_product, dense_product=dense_product, find=find, reading_alone=reading,
         )  # fmt: skip
-        report(f"threshold {threshold:g}", ways, "documents", base="sparse_product", ours="find")
+        report(f"threshold {threshold:g}", ways, "documents", base="dense_product", ours="find")
 
 
 def run_latent(given: Corpus, statistics: TextStatistics) -> None:

@@ -12,8 +12,12 @@ import pytest
 
 import tidings
 from tidings import EventError, IdentifierError, Matcher, RefusedError, SettingError, SubscriptionError, TextStatistics
+from tidings.analysis.latent import fit
+from tidings.analysis.statistics import learn
+from tidings.analysis.words import SIMPLE
 from tidings.matcher import Refused
 from tidings.model.result import EventProblem, Subscription
+from tidings.reference import Settings
 
 
 @pytest.fixture
@@ -283,3 +287,35 @@ def test_matches_are_ranked_by_their_cosines(uncompiled: int) -> None:
     assert matcher.ranked({"n": 1}) == []
     with pytest.raises(SettingError, match="1 or more, or None for all, not 0"):
         matcher.ranked(event, most=0)
+
+
+# Latent similarity
+
+SAMPLE = [
+    "the ship sails the sea",
+    "a boat on the sea",
+    "ship and boat",
+    "the stock fell",
+    "bonds and the stock market",
+]
+
+
+def test_latent_similarity_is_kept_with_the_matcher(tmp_path: Path) -> None:
+    space = fit(SAMPLE, 2, SIMPLE, learn(SAMPLE, SIMPLE), seed=1)
+    wheres = {number: f"similarity(t, '{text}', model => 'lsi') >= 0.8" for number, text in enumerate(SAMPLE)}
+    event = {"t": "a boat at sea"}
+    settings = Settings(latent=space)
+    expected = sorted(number for number, where in wheres.items() if tidings.holds(where, event, settings))
+    assert 0 < len(expected) < len(SAMPLE)
+    with Matcher(tmp_path / "durable", latent=space, uncompiled=0) as matcher:
+        matcher.add_many(wheres.items())
+        assert sorted(matcher.match(event).ids) == expected
+        assert matcher.explain(expected[0], event).paths == ("by latent similarity of t, exact",)
+        matcher.save(tmp_path / "saved")
+    for given in (None, space):
+        with Matcher(tmp_path / "durable", latent=given) as again:
+            assert sorted(again.match(event).ids) == expected
+    assert sorted(Matcher.load(tmp_path / "saved").match(event).ids) == expected
+    other = fit(SAMPLE, 1, SIMPLE, learn(SAMPLE, SIMPLE), seed=1)
+    with pytest.raises(tidings.StoreError, match="records another latent space than the one given"):
+        Matcher(tmp_path / "durable", latent=other)

@@ -53,8 +53,8 @@ def test_a_truncated_segment_is_refused(tmp_path: Path, uncompiled: int) -> None
 def test_arrays_of_another_layout_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Matcher(tmp_path, uncompiled=0) as matcher:
         matcher.add("a", "price < 5")
-    monkeypatch.setattr("tidings.index.layout.LAYOUT", 2)
-    with pytest.raises(StoreError, match="has arrays of the layout 1, and this version of tidings reads 2"):
+    monkeypatch.setattr("tidings.index.layout.LAYOUT", 3)
+    with pytest.raises(StoreError, match="has arrays of the layout 2, and this version of tidings reads 3"):
         Matcher.load(tmp_path)
 
 

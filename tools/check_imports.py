@@ -34,9 +34,9 @@ PARTS: dict[str, str] = {
     "service": "errors model analysis language planning rendezvous index matcher explanation",
     "overlay": "errors model",
     "systems": "errors model analysis language planning rendezvous overlay",
-    "lab": "errors model analysis language planning rendezvous index reference overlay systems spark",
     PUBLIC: "errors model analysis language reference explanation matcher",
     "spark_session": "errors",
+    "lab": "errors model analysis language planning rendezvous index reference overlay systems spark spark_session",
     "match_files": "errors index spark spark_session",
     "demo": f"errors model {PUBLIC} language matcher explanation spark spark_session",
     "cli": (
@@ -58,7 +58,7 @@ PACKAGES: dict[str, str] = {
     "sqlglot": "language",
     "lxml": "analysis",
     "Stemmer": "analysis",
-    "typer": "cli",
+    "typer": "cli lab",
     "rich": "cli explanation demo",
 }
 

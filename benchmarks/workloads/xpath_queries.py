@@ -8,7 +8,7 @@ is what the documents of that release have for values.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
@@ -66,6 +66,25 @@ def _names(content: Any) -> Iterator[str]:
     yield from _names(content.right)
 
 
+def grammar_of(documents: Iterable[bytes]) -> Grammar:
+    """What documents show of theirs: the elements seen below each element. Names in namespaces are left out."""
+    children: dict[str, dict[str, None]] = {}
+    attributes: dict[str, dict[str, None]] = {}
+    root = ""
+    for document in documents:
+        top = etree.fromstring(document)
+        root = root or top.tag
+        for element in top.iter(etree.Element):
+            if element.tag[0] == "{":
+                continue
+            below = children.setdefault(element.tag, {})
+            below.update(dict.fromkeys(child.tag for child in element.iterchildren(etree.Element) if child.tag[0] != "{"))
+            seen = attributes.setdefault(element.tag, {})
+            seen.update(dict.fromkeys(name for name in element.attrib if name[0] != "{"))
+    listed = {name: tuple(below) for name, below in children.items()}
+    return Grammar(root, listed, {name: tuple(seen) for name, seen in attributes.items()}, frozenset(children))
+
+
 def filters(rules: Grammar, settings: Settings, count: int, *, distinct: bool = True, seed: int = 7) -> list[str]:
     """So many filters; distinct ones are drawn until there are enough, or until hardly any new one comes."""
     chance = Random(seed)
@@ -97,12 +116,7 @@ def _filter(rules: Grammar, settings: Settings, chance: Random) -> str:
     for _ in range(settings.nested):
         at = chance.randrange(len(steps))
         steps[at] = (steps[at][0] + _nested(rules, chance, steps[at][1]), steps[at][1])
-    return "".join(_with_descendants(steps))
-
-
-def _with_descendants(steps: list[tuple[str, str]]) -> Iterator[str]:
-    for text, _ in steps:
-        yield text
+    return "".join(text for text, _ in steps)
 
 
 def _walk(rules: Grammar, settings: Settings, chance: Random) -> list[str]:

@@ -15,9 +15,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tidings.analysis.statistics import NO_STATISTICS, TextStatistics
-from tidings.analysis.words import SIMPLE
-from tidings.analysis.words import analyser as analyser_named
+from tidings.analysis.latent import LatentSpace
+from tidings.analysis.statistics import TextStatistics
 from tidings.batches import EventBatch, list_table, pair_table, read_batch
 from tidings.errors import IdentifierError, RefusedError, SettingError, TidingsError
 from tidings.explanation import Explanation, explain
@@ -29,8 +28,8 @@ from tidings.model.event import Event, Identifier
 from tidings.model.predicates import Expression
 from tidings.model.result import Cost, EventProblem, MatchResult, Subscription
 from tidings.planning.statistics import learn_from_events
-from tidings.reference import Reading, Settings, check_answerable, score, truth
-from tidings.store import Contents, Store, open_store, read_contents, save
+from tidings.reference import Reading, check_answerable, score, truth
+from tidings.store import Contents, Store, Wanted, open_store, read_contents, save
 
 if TYPE_CHECKING:
     import pyarrow
@@ -64,22 +63,25 @@ class Matcher:
         *,
         analyser: str | None = None,
         statistics: TextStatistics | None = None,
+        latent: LatentSpace | None = None,
         uncompiled: int = UNCOMPILED,
     ) -> None:
-        """`analyser` and `statistics` are what an existing folder records; a new one is made with `simple` and none.
+        """`analyser`, `statistics` and `latent` are what an existing folder records; a new one is made with `simple`
+        and none. A `latent` space is what `model => 'lsi'` compares in.
 
         `uncompiled` is how many subscriptions are asked one by one; when there are more, they are compiled. 0 compiles
         all.
         """
         if uncompiled < 0:
             raise SettingError(f"uncompiled is a number of subscriptions, 0 or more, not {uncompiled}")
-        self._settings = Settings(analyser_named(analyser or SIMPLE.name), statistics or NO_STATISTICS)
+        wanted = Wanted(analyser, statistics, latent)
+        self._settings = wanted.settings()
         self._uncompiled = uncompiled
         self._recent: dict[Identifier, Recent] = {}
         self._index: CompiledIndex | None = None
         self._store: Store | None = None
         if path is not None:
-            self._store, contents = open_store(Path(path), analyser, statistics)
+            self._store, contents = open_store(Path(path), wanted)
             self._restore(contents)
 
     # Subscriptions
@@ -91,7 +93,7 @@ class Matcher:
         taken = id in self
         if taken and not replace:
             raise _taken(id)
-        self._change([id] if taken else [], {id: (where, _answerable(where))})
+        self._change([id] if taken else [], {id: (where, self._answerable(where))})
 
     def add_many(
         self,
@@ -114,7 +116,7 @@ class Matcher:
                 self._check_kind(id, added)
                 if id in rows and not replace:
                     raise IdentifierError(f"the id {id!r} stands twice in what is added; replace=True keeps the last")
-                added[id] = where, _answerable(where)
+                added[id] = where, self._answerable(where)
                 rows[id] = row
             except TidingsError as error:
                 refused.append(Refused(row, pair[0] if isinstance(pair, tuple) and pair else None, error))
@@ -222,6 +224,11 @@ class Matcher:
         if self._index is None:
             self._index = CompiledIndex(self._settings)
         return self._index
+
+    def _answerable(self, where: str) -> Expression:
+        expression = parse(where)
+        check_answerable(expression, self._settings)
+        return expression
 
     def _forget(self, ids: Iterable[Identifier]) -> None:
         for id in ids:
@@ -370,12 +377,6 @@ class Matcher:
                 f"the {_KINDS[type(id)]} {id!r} cannot be an id here: those of this matcher are {_KINDS[kind]}s, "
                 "and all are of one kind"
             )
-
-
-def _answerable(where: str) -> Expression:
-    expression = parse(where)
-    check_answerable(expression)
-    return expression
 
 
 def _taken(id: Identifier) -> IdentifierError:

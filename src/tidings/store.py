@@ -7,11 +7,15 @@ the analyser and its version, because an index of words means nothing under anot
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from tidings.analysis.latent import LatentSpace
 from tidings.analysis.statistics import NO_STATISTICS, TextStatistics
 from tidings.analysis.words import SIMPLE
 from tidings.analysis.words import analyser as analyser_named
@@ -134,16 +138,39 @@ def save(folder: Path, settings: Settings, parts: Sequence[Part], recent: Mappin
     Writer.create(folder, settings_record(settings), segments).close()
 
 
-def open_store(folder: Path, analyser: str | None, statistics: TextStatistics | None) -> tuple[Store, Contents]:
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The settings that are asked for; None is what a folder records, and in a new one the simplest."""
+
+    analyser: str | None = None
+    statistics: TextStatistics | None = None
+    latent: LatentSpace | None = None
+
+    def settings(self) -> Settings:
+        return Settings(analyser_named(self.analyser or SIMPLE.name), self.statistics or NO_STATISTICS, self.latent)
+
+    def must_be(self, recorded: Settings, folder: Path) -> None:
+        """Raises a StoreError if an existing folder records something else."""
+        if self.analyser not in (None, recorded.analyser.name):
+            raise StoreError(
+                f"{folder} was made with the analyser {recorded.analyser.name!r}, and {self.analyser!r} is asked for; "
+                "leave it out, or make a new folder"
+            )
+        if self.statistics not in (None, recorded.statistics):
+            problem = f"{folder} records other text statistics than those given"
+            raise StoreError(f"{problem}; leave them out, or make a new folder")
+        if self.latent not in (None, recorded.latent):
+            raise StoreError(
+                f"{folder} records another latent space than the one given; leave it out, or make a new folder"
+            )
+
+
+def open_store(folder: Path, wanted: Wanted) -> tuple[Store, Contents]:
     """The store in a folder, made if there is none. What is asked for must be what an existing one records."""
-    if holds_index(folder):
-        writer = Writer.open(folder)
-    else:
-        wanted = Settings(analyser_named(analyser or SIMPLE.name), statistics or NO_STATISTICS)
-        writer = Writer.create(folder, settings_record(wanted))
+    writer = Writer.open(folder) if holds_index(folder) else Writer.create(folder, settings_record(wanted.settings()))
     try:
         contents = read_contents(folder)
-        _check_wanted(contents.settings, folder, analyser, statistics)
+        wanted.must_be(contents.settings, folder)
     except StoreError:
         writer.close()
         raise
@@ -158,14 +185,17 @@ def settings_record(settings: Settings) -> dict[str, Any]:
         "analyser": settings.analyser.name,
         "analyser version": settings.analyser.version,
         "statistics": settings.statistics.to_dict(),
+        "latent": None if settings.latent is None else _written(settings.latent.arrays()),
     }
 
 
 def settings_of(record: Mapping[str, Any], folder: Path) -> Settings:
     try:
         statistics = TextStatistics.from_dict(record["statistics"])
-        settings = Settings(analyser_named(record["analyser"]), statistics)
+        latent = record.get("latent")
+        space = None if latent is None else LatentSpace.from_arrays(_read(latent))
         version = record["analyser version"]
+        settings = Settings(analyser_named(record["analyser"]), statistics, space)
     except (SettingError, ValueError, KeyError) as error:
         raise StoreError(f"the settings in {folder} cannot be used: {error}") from None
     if version != settings.analyser.version:
@@ -176,12 +206,10 @@ def settings_of(record: Mapping[str, Any], folder: Path) -> Settings:
     return settings
 
 
-def _check_wanted(recorded: Settings, folder: Path, analyser: str | None, statistics: TextStatistics | None) -> None:
-    if analyser is not None and analyser != recorded.analyser.name:
-        raise StoreError(
-            f"{folder} was made with the analyser {recorded.analyser.name!r}, and {analyser!r} is asked for; "
-            "leave it out, or make a new folder"
-        )
-    if statistics is not None and statistics != recorded.statistics:
-        problem = f"{folder} records other text statistics than those given"
-        raise StoreError(f"{problem}; leave them out, or make a new folder")
+def _written(arrays: Mapping[str, Array]) -> dict[str, list[str]]:
+    """Arrays as JSON can hold them: a latent space is written once for all versions that have it."""
+    return {name: [array.dtype.str, b64encode(array.tobytes()).decode()] for name, array in arrays.items()}
+
+
+def _read(written: Mapping[str, Sequence[str]]) -> dict[str, Array]:
+    return {name: np.frombuffer(b64decode(data), np.dtype(kind)) for name, (kind, data) in written.items()}

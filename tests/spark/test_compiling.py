@@ -13,6 +13,8 @@ from spark.frames import in_parts, rows_of
 from tidings import IdentifierError, Matcher, RefusedError, SettingError, StoreError
 from tidings.analysis.statistics import TextStatistics
 from tidings.index.folder import read_version
+from tidings.reference import Settings
+from tidings.store import settings_record
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -248,7 +250,8 @@ def test_a_task_makes_the_same_file_of_the_same_rows() -> None:
 
     wheres = [f"a = {number} OR s LIKE '{number}%' OR matches(t, 'w{number}')" for number in range(500)]
     rows = pa.table({"id": [f"s{number}" for number in range(500)], "where": wheres, "c2": list(range(500))})
-    building = Building(None, False, "string", {"metadata": [{"name": "further"}]})
+    settings = settings_record(Settings())
+    building = Building(settings, None, False, "string", {"metadata": [{"name": "further"}]})
     files = [list(built(building, 0, some.to_batches(64))) for some in (rows, rows.take(list(range(499, -1, -1))))]
     assert files[0] == files[1]
     assert sum(batch.num_rows for batch in files[0]) == 1

@@ -346,7 +346,7 @@ def test_settings_are_checked() -> None:
 
 def test_keys_of_a_column_are_those_of_its_rows() -> None:
     """Each different value is asked about once, and nothing is lost or added by that."""
-    scheme = SCHEMES["access predicate"]((), 1)
+    scheme = SCHEMES["access predicate"]((), 1, Settings())
     table = pa.table(
         {
             "s": ["a", None, "b", "a", "a"],
@@ -359,7 +359,9 @@ def test_keys_of_a_column_are_those_of_its_rows() -> None:
     one_by_one = [keys_of_events(scheme, None, table.slice(row, 1))[1] for row in range(5)]
     for row in range(5):
         assert sorted(keys[rows == row]) == sorted(one_by_one[row])
-    assert set(keys_of_events(scheme, frozenset(["t"]), table)[0].tolist()) == {0, 1, 4}
+    of_elements = {"t": frozenset(["value"])}
+    assert set(keys_of_events(scheme, of_elements, table)[0].tolist()) == {0, 1, 4}
+    assert len(keys_of_events(scheme, {"t": frozenset(["word"])}, table)[0]) == 4  # the words of the strings
 
 
 @pytest.mark.parametrize(

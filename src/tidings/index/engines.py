@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tidings.analysis.latent import LatentSpace
 from tidings.index.facts import Engine
 from tidings.index.layout import Array
 from tidings.index.slots import SlotType
@@ -17,8 +18,8 @@ def question_of(predicate: Predicate) -> tuple[SlotType, Any] | None:
     match predicate:
         case Matches(_, pattern):
             return SlotType.PATTERN, pattern
-        case Similarity(_, _, _, _, None):
-            return SlotType.SIMILARITY, predicate
+        case Similarity(_, _, _, _, model):
+            return SlotType.SIMILARITY if model is None else SlotType.LATENT, predicate
         case XPath(_, expression):
             return SlotType.XPATH, expression
         case _:
@@ -36,6 +37,10 @@ def built(kind: SlotType, questions: Sequence[Any], settings: Settings) -> Engin
             from tidings.index.text.similarity import SimilarityEngine
 
             return SimilarityEngine.build(questions, settings.analyser, settings.statistics)
+        case SlotType.LATENT:
+            from tidings.index.text.latent import LatentEngine
+
+            return LatentEngine.build(questions, settings.analyser, _space(settings))
         case SlotType.XPATH:
             from tidings.index.xml.engine import XPathEngine
 
@@ -54,8 +59,17 @@ def mapped(kind: SlotType, arrays: Mapping[str, Array], settings: Settings) -> E
             from tidings.index.text.similarity import SimilarityEngine
 
             return SimilarityEngine.from_arrays(arrays, settings.analyser)
+        case SlotType.LATENT:
+            from tidings.index.text.latent import LatentEngine
+
+            return LatentEngine.from_arrays(arrays, settings.analyser, _space(settings))
         case SlotType.XPATH:
             from tidings.index.xml.engine import XPathEngine
 
             return XPathEngine.from_arrays(arrays)
     raise AssertionError(kind)  # pragma: no cover - every kind of facts is above
+
+
+def _space(settings: Settings) -> LatentSpace:
+    assert settings.latent is not None, "what needs a latent space is refused where there is none"
+    return settings.latent

@@ -17,7 +17,7 @@ import numpy as np
 from tidings.errors import SubscriptionError, TidingsError
 from tidings.language.parser import collecting_young_only, parse
 from tidings.model.predicates import Expression
-from tidings.reference import check_answerable
+from tidings.reference import Settings, check_answerable
 from tidings.spark.attributes import NOTE, add_attributes
 from tidings.spark.files import IndexFiles
 from tidings.spark.metadata import ARRAY, metadata_bytes
@@ -142,7 +142,7 @@ def _part(building: Building, table: pyarrow.Table, refusals: Refusals) -> tuple
         if id in refused:
             continue
         try:
-            expression = _answerable(where)
+            expression = _answerable(where, settings)
         except TidingsError as error:
             refusals.add(id, where, error)
             continue
@@ -156,11 +156,11 @@ def _rows(table: pyarrow.Table) -> Iterator[tuple[Any, Any]]:
         yield from zip(batch["id"].to_pylist(), batch["where"].to_pylist(), strict=True)
 
 
-def _answerable(where: str | None) -> Expression:
+def _answerable(where: str | None, settings: Settings) -> Expression:
     if where is None:
         raise TidingsError("where is null; it is the text of a condition")
     expression = parse(where)
-    check_answerable(expression)
+    check_answerable(expression, settings)
     return expression
 
 

@@ -16,24 +16,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tidings.analysis.statistics import NO_STATISTICS, TextStatistics
-from tidings.analysis.words import SIMPLE
-from tidings.analysis.words import analyser as analyser_named
-from tidings.errors import IdentifierError, RefusedError, SettingError, StoreError
+from tidings.analysis.latent import LatentSpace
+from tidings.analysis.statistics import TextStatistics
+from tidings.errors import IdentifierError, RefusedError, SettingError
 from tidings.index.array_file import open_arrays
 from tidings.index.changes import COMPILED, Change
 from tidings.index.columns import IdColumn
 from tidings.index.folder import Writer, holds_index, read_version
 from tidings.index.layout import Array
 from tidings.model.event import Identifier
-from tidings.reference import Settings
 from tidings.spark.building import Building, built
 from tidings.spark.index import IDS_NOTE, INTEGERS, TEXTS
 from tidings.spark.metadata import metadata_schema, must_fit, schema_note
 from tidings.spark.places import place_of
 from tidings.spark.progress import shown_progress
 from tidings.spark.reaching import reached_folder
-from tidings.store import Contents, settings_of, settings_record
+from tidings.store import Contents, Wanted, settings_of, settings_record
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
@@ -75,6 +73,7 @@ def compile_index(
     *,
     analyser: str | None = None,
     statistics: TextStatistics | None = None,
+    latent: LatentSpace | None = None,
     replace: bool = False,
     on_error: str = REPORT,
     segments: int | None = None,
@@ -94,7 +93,7 @@ def compile_index(
     spark = subscriptions.sparkSession
     job = Job(spark, *rows_of(subscriptions), replace, on_error, segments, progress)
     with place_of(spark, path).writable() as folder:
-        wanted = _Wanted(analyser, statistics)
+        wanted = Wanted(analyser, statistics, latent)
         number = _changed(folder, job, wanted) if holds_index(folder) else _created(folder, job, wanted)
     return Compiled(
         os.fspath(path),
@@ -295,33 +294,13 @@ class Job:
 # The folder
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    """The settings that were asked for; None is what there is."""
-
-    analyser: str | None
-    statistics: TextStatistics | None
-
-    def must_be(self, recorded: Settings, folder: Path) -> None:
-        if self.analyser not in (None, recorded.analyser.name):
-            raise StoreError(
-                f"{folder} was made with the analyser {recorded.analyser.name!r}, and {self.analyser!r} is asked for; "
-                "leave it out, or compile a new index"
-            )
-        if self.statistics not in (None, recorded.statistics):
-            raise StoreError(
-                f"{folder} records other text statistics than those given; leave them out, or compile a new index"
-            )
-
-
-def _created(folder: Path, job: Job, wanted: _Wanted) -> int:
-    settings = Settings(analyser_named(wanted.analyser or SIMPLE.name), wanted.statistics or NO_STATISTICS)
-    record = settings_record(settings) | {IDS_NOTE: job.id_type}
+def _created(folder: Path, job: Job, wanted: Wanted) -> int:
+    record = settings_record(wanted.settings()) | {IDS_NOTE: job.id_type}
     with Writer.create(folder, record, job.received(record, None)) as writer:
         return writer.version.number
 
 
-def _changed(folder: Path, job: Job, wanted: _Wanted) -> int:
+def _changed(folder: Path, job: Job, wanted: Wanted) -> int:
     """Adds to what there is. Compiled segments stand before the small changes of a Matcher, which go on doing so: what
     those remove is removed by the first new segment, and what they add is written once more, without what is replaced.
     """

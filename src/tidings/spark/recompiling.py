@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from tidings.analysis.latent import LatentSpace
 from tidings.analysis.statistics import TextStatistics
 from tidings.errors import SettingError
 from tidings.index.folder import Writer, read_version
-from tidings.reference import Settings
 from tidings.spark.compiling import RAISE, Compiled, Job, rows_of
 from tidings.spark.files import digest_of
 from tidings.spark.index import IDS_NOTE, Index
@@ -33,12 +34,14 @@ def recompile(
     path: str | os.PathLike[str],
     *,
     statistics: TextStatistics | None = None,
+    latent: LatentSpace | None = None,
     segments: int | None = None,
     progress: bool = True,
 ) -> Compiled:
     """Makes one version with the same subscriptions in as few segments as `compile_index` would make of them.
 
-    With `statistics`, similarity is weighed by these from the version on that the result names. `segments` is how many
+    With `statistics`, similarity is weighed by these, and with `latent`, `model => 'lsi'` compares in that space, from
+    the version on that the result names. `segments` is how many
     tasks compile, and how many files there are afterwards.
     """
     if segments is not None and segments < 1:
@@ -48,7 +51,11 @@ def recompile(
         version, files = read_version(folder)
         index = Index(os.fspath(path), folder, version, files, digest_of(version, files), None)
         known = settings_of(version.settings, folder)
-        wanted = Settings(known.analyser, statistics if statistics is not None else known.statistics)
+        wanted = replace(
+            known,
+            statistics=known.statistics if statistics is None else statistics,
+            latent=known.latent if latent is None else latent,
+        )
         record = settings_record(wanted) | {IDS_NOTE: index.id_type}
         job = Job(spark, *rows_of(_table(spark, index)), False, RAISE, segments, progress)
         made = [writer.write_segment(arrays, notes) for arrays, notes in job.received(record, None)]
