@@ -11,12 +11,14 @@ from benchmarks import (
     latency,
     parsing,
     sets,
+    similarity,
     spark,
     spark_memory,
     spark_shards,
     stocks,
     strings,
     synthetic,
+    text,
 )
 from benchmarks.measuring import SCALE_VARIABLE, scale
 
@@ -29,6 +31,8 @@ BENCHMARKS = {
     "sets": sets.run,
     "growth": growth.run,
     "building": building.run,
+    "text": text.run,
+    "similarity": similarity.run,
     "spark": spark.run,
     "spark_shards": spark_shards.run,
     "spark_memory": spark_memory.run,

@@ -58,6 +58,7 @@ PACKAGES: dict[str, str] = {
     "sqlglot": "language",
     "lxml": "analysis",
     "Stemmer": "analysis",
+    "scipy": "analysis",
     "typer": "cli lab",
     "rich": "cli explanation demo",
 }

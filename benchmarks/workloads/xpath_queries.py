@@ -45,7 +45,7 @@ class Grammar:
 
 
 def grammar(file: Path, root: str) -> Grammar:
-    dtd = etree.DTD(str(file))
+    dtd: Any = etree.DTD(str(file))  # its types do not know iterelements
     children, attributes, texts = {}, {}, set()
     for element in dtd.iterelements():
         names = list(dict.fromkeys(_names(element.content)))
@@ -72,13 +72,15 @@ def grammar_of(documents: Iterable[bytes]) -> Grammar:
     attributes: dict[str, dict[str, None]] = {}
     root = ""
     for document in documents:
-        top = etree.fromstring(document)
+        top: Any = etree.fromstring(document)
         root = root or top.tag
         for element in top.iter(etree.Element):
             if element.tag[0] == "{":
                 continue
             below = children.setdefault(element.tag, {})
-            below.update(dict.fromkeys(child.tag for child in element.iterchildren(etree.Element) if child.tag[0] != "{"))
+            below.update(
+                dict.fromkeys(child.tag for child in element.iterchildren(etree.Element) if child.tag[0] != "{")
+            )
             seen = attributes.setdefault(element.tag, {})
             seen.update(dict.fromkeys(name for name in element.attrib if name[0] != "{"))
     listed = {name: tuple(below) for name, below in children.items()}

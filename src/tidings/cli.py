@@ -22,6 +22,7 @@ from tidings.demo.report import coloured
 from tidings.errors import SettingError, SubscriptionError, TidingsError
 from tidings.match_files import Request, Summary, match_files
 from tidings.model.predicates import Conjunction, all_of
+from tidings.lab.command import app as lab
 from tidings.planning.access import Access, AccessPath, Cost, Plan, plan
 from tidings.reference import check_answerable
 
@@ -38,6 +39,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Standing queries: say once what you want to hear about, and hear of every event that satisfies it.",
 )
+app.add_typer(lab, name="lab")
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 Where = Annotated[str, typer.Argument(help="The subscription: what stands after WHERE.", show_default=False)]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 AGREES, PARTLY, DIFFERS = "agrees", "partly", "differs"
 
@@ -30,7 +31,7 @@ def verdict_of_factor(ours: float, published: float, tolerance: float = 0.25) ->
 
 
 def rises(values: Sequence[float]) -> bool:
-    return all(one < other for one, other in zip(values, values[1:], strict=False))
+    return all(one < other for one, other in pairwise(values))
 
 
 def falls(values: Sequence[float]) -> bool:

@@ -1,7 +1,7 @@
 """Figures as data, and one function that draws them: curves with their spread, and what the paper states as a mark.
 
-Axes are those of the paper. A mark stands where the text of the paper gives a value; its curves are lost in the text that
-we have, so only such values are shown.
+Axes are those of the paper. A mark stands where the text of the paper gives a value; its curves are lost in the text
+that we have, so only such values are shown.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Panel:
     title: str = ""
     x_scale: str = "linear"
     y_scale: str = "linear"
-    x_ticks: tuple[float, ...] = ()
+    y_ticks: tuple[float, ...] = ()
     y_percent: bool = False
 
 
@@ -74,7 +74,19 @@ def draw(figure: Figure, results: Results, note: str, folder: Path) -> tuple[Pat
     drawn, axes = plt.subplots(1, len(figure.panels), figsize=(wide, 4.5), layout="constrained", squeeze=False)
     for panel, at in zip(figure.panels, axes[0], strict=True):
         _draw_panel(at, panel, results)
-    return finish(drawn, figure.name, figure.title, note, folder)
+    _add_legends(drawn, axes[0], figure)
+    return finish(drawn, figure.name, figure.title, f"{note}, shaded: one standard deviation", folder)
+
+
+def _add_legends(drawn: Any, axes: Any, figure: Figure) -> None:
+    """One for all panels where they show the same, outside of the curves; else one in each that has several."""
+    labels = [tuple(series.label for series in panel.series) for panel in figure.panels]
+    if len(labels) > 1 and len(labels[0]) > 1 and len(set(labels)) == 1:
+        drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside right upper", frameon=False, fontsize=9)
+        return
+    for at, shown in zip(axes, labels, strict=True):
+        if len(shown) > 1:
+            at.legend(frameon=False, fontsize=9)
 
 
 def plotting() -> Any:
@@ -122,20 +134,21 @@ def _finish_axes(axes: Any, panel: Panel) -> None:
     from matplotlib.ticker import NullLocator, PercentFormatter, ScalarFormatter
 
     axes.set(xlabel=panel.x_label, ylabel=panel.y_label, xscale=panel.x_scale, yscale=panel.y_scale)
-    if panel.x_ticks:
-        axes.set_xticks(panel.x_ticks)
+    if panel.x_scale == "log":
+        axes.set_xticks(sorted({x for line in axes.get_lines() for x in line.get_xdata()}))
         axes.xaxis.set_major_formatter(ScalarFormatter())
         axes.xaxis.set_minor_locator(NullLocator())
-    if panel.y_scale == "linear":
-        axes.set_ylim(bottom=0)
-        axes.margins(y=0.12)
     if panel.y_percent:
         axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-        axes.set_ylim(top=1.03)
+        axes.set_ylim(top=1.01)
+    elif panel.y_scale == "linear":
+        axes.set_ylim(bottom=0)
+    if panel.y_ticks:
+        axes.set_yticks(panel.y_ticks)
+        axes.yaxis.set_major_formatter(ScalarFormatter())
+        axes.yaxis.set_minor_locator(NullLocator())
     if panel.title:
         axes.set_title(panel.title, loc="left")
     axes.grid(axis="y", color="#e6e6e6", linewidth=0.8)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
-    if len(panel.series) > 1:
-        axes.legend(frameon=False, fontsize=9)

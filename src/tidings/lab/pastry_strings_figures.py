@@ -7,6 +7,7 @@ from tidings.lab.results import Results
 
 SKEW_OF_ATTRIBUTES = "skew of the attributes' popularity (Zipf θ)"
 SKEW_OF_VALUES = "skew of the values' popularity (Zipf θ)"
+RELOCATED = {"relocate": True}
 CV = "coefficient of variation over peers"
 TRAFFIC = "identifiers sent per event"
 
@@ -56,8 +57,10 @@ FIGURES = (
                 SKEW_OF_VALUES, CV,
                 (
                     *_pair("value-skew", "value_skew", relocate=False),
-                    Series("access, domains relocated", "value-skew", "access CV", "value_skew", {"relocate": True}, ORANGE, True),
-                    Series("storage, domains relocated", "value-skew", "storage CV", "value_skew", {"relocate": True}, BLUE, True),
+                    *(
+                        Series(f"{load}, relocated", "value-skew", f"{load} CV", "value_skew", RELOCATED, colour, True)
+                        for load, colour in (("access", ORANGE), ("storage", BLUE))
+                    ),
                 ),
             ),
         ),
@@ -67,7 +70,6 @@ FIGURES = (
         (
             Panel(
                 "replication factor RF", CV, _pair("replication", "replicas"), x_scale="log",
-                x_ticks=(1, 2, 4, 8, 16, 32, 64),
             ),
         ),
     ),
@@ -89,12 +91,12 @@ FIGURES = (
             Panel(
                 SKEW_OF_VALUES, f"{TRAFFIC}, relative",
                 (Series("traffic", "value-skew", TRAFFIC, "value_skew", {"relocate": False}, relative=True),),
-                lambda _: [Mark(1.6, 5, "published: 5")], y_scale="log",
+                lambda _: [Mark(1.6, 5, "published: 5")], y_scale="log", y_ticks=(1, 2, 5, 10, 20, 50),
             ),
             Panel(
                 SKEW_OF_ATTRIBUTES, f"{TRAFFIC}, relative",
                 (Series("traffic", "attribute-skew", TRAFFIC, "attribute_skew", relative=True),),
-                lambda _: [Mark(1.6, 1 / 2.5, "published: 1 / 2.5")], y_scale="log",
+                lambda _: [Mark(1.6, 1 / 2.5, "published: 1 / 2.5")], y_scale="log", y_ticks=(1, 0.5, 0.2, 0.1, 0.05),
             ),
         ),
     ),
@@ -102,9 +104,9 @@ FIGURES = (
         "failures", "Section 3.5: matches found when peers fail all at once",
         tuple(
             Panel(
-                "share of the peers that failed", "matches found",
+                "share of the peers that failed", "share of the matches that events find",
                 tuple(
-                    Series(f"RF {count}", "failures", f"matches found {when} repair", "failed", {"replicas": count}, colour)
+                    Series(f"RF {count}", "failures", f"matches {when} repair", "failed", {"replicas": count}, colour)
                     for count, colour in zip((6, 4, 3, 2, 1), COLOURS, strict=False)
                 ),
                 title=f"{when} repair", y_percent=True,
@@ -117,9 +119,9 @@ FIGURES = (
         (
             Panel(
                 SKEW_OF_VALUES, "messages per event",
-                (
-                    Series("whole paths, as published", "turning-back", "messages per event", "value_skew", {"whole_paths": True}, GREY),
-                    Series("turning back", "turning-back", "messages per event", "value_skew", {"whole_paths": False}),
+                tuple(
+                    Series(label, "turning-back", "messages per event", "value_skew", {"whole_paths": whole}, colour)
+                    for label, whole, colour in (("whole paths (paper)", True, GREY), ("turning back", False, BLUE))
                 ),
             ),
         ),

@@ -68,7 +68,7 @@ def make_report(folder: Path) -> Report:
 
 def _note(group: Group, scale: str) -> str:
     repetitions = max(experiment.scales[scale].repetitions for experiment in group.experiments)
-    return f"{group.name}, scale {scale}; means of up to {repetitions} repetitions, shaded: one standard deviation"
+    return f"{group.name}, scale {scale}; means of up to {repetitions} repetitions"
 
 
 def _text(report: Report) -> str:

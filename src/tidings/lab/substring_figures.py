@@ -23,19 +23,19 @@ def _series(experiment: str, metric: str, axis: str) -> tuple[Series, ...]:
     return on_pastry + on_chord
 
 
-def _growth(name: str, title: str, x_label: str, axis: str, x_scale: str = "linear", y_scale: str = "linear") -> Figure:
+def _growth(name: str, title: str, x_label: str, axis: str, x_scale: str = "linear") -> Figure:
     return Figure(
         name,
         title,
         tuple(
-            Panel(x_label, metric, _series(name, metric, axis), x_scale=x_scale, y_scale=y_scale, title=f"by {what}")
+            Panel(x_label, metric, _series(name, metric, axis), x_scale=x_scale, title=f"by {what}")
             for metric, what in (("messages per predicate", "subscription"), ("messages per value", "event"))
         ),
     )
 
 
 FIGURES = (
-    _growth("growth-peers", "Table 1: growth with the number of peers", "peers N", "peers", "log", "log"),
+    _growth("growth-peers", "Table 1: growth with the number of peers", "peers N", "peers", "log"),
     _growth("growth-length", "Table 1: growth with the length of strings", "length l of values and pieces", "length"),
 )
 
@@ -60,7 +60,7 @@ def _bars(axes: Any, values: list[float], words: list[str], published: tuple[str
     axes.barh(places, values, color=COLOURS[: len(values)], height=0.62)
     axes.set_yticks(places, ALGORITHMS)
     axes.invert_yaxis()
-    axes.set_xlim(0, max(values) * 1.75)
+    axes.set_xlim(0, max(values) * 1.95)
     for place, value, word, said in zip(places, values, words, published, strict=True):
         shown = word if word == said else f"{word} (published: {said})"
         axes.annotate(

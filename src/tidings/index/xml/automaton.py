@@ -23,10 +23,10 @@ from tidings.index.xml.values import count_tests, hold, holds, merge_tests, take
 _TEXT, _OTHER_ELEMENT, _OTHER_ATTRIBUTE = layout.TEXT, layout.OTHER_ELEMENT, layout.OTHER_ATTRIBUTE
 _PLAIN, _WHOLE = layout.PLAIN, layout.WHOLE
 _SETS, _MEMBERS, _WORDS, _TESTS, _MOVES = layout.SETS, layout.MEMBERS, layout.WORDS, layout.TESTS, layout.MOVES
-_WANTED, _WANTED_TESTS, _ROWS = layout.WANTED, layout.WANTED_TESTS, layout.ROWS
+_WANTED, _WANTED_TESTS, _ROWS, _MAY_GROW = layout.WANTED, layout.WANTED_TESTS, layout.ROWS, layout.MAY_GROW
 _STEPS, _SERIAL, _UNKEPT, _FRESH = layout.STEPS, layout.SERIAL, layout.UNKEPT, layout.FRESH
 _INNER, _SYMBOLS, _NODE_COUNT = layout.INNER, layout.SYMBOLS, layout.NODE_COUNT
-_DONE, _MORE_STACK = layout.DONE, layout.MORE_STACK
+_DONE, _MORE_STATES, _MORE_STACK = layout.DONE, layout.MORE_STATES, layout.MORE_STACK
 _ONE, _LOW_SIX = np.uint64(1), np.uint64(63)
 NOT_KEPT = -1
 START = 1
@@ -257,7 +257,7 @@ def reach_unkept(plan, run, nodes, node, level, known):  # type: ignore[no-untyp
 
 @compiled
 def run_over(plan, lazy, run, nodes):  # type: ignore[no-untyped-def]
-    """Leaves in `held` the atoms that hold of the document: DONE, or MORE_STACK where sets did not fit.
+    """Leaves in `held` the atoms that hold of the document: DONE, or what did not fit and may be made larger.
 
     `state` of a node is the set that is kept, or ~n where it is the n-th on the stack.
     """
@@ -274,6 +274,8 @@ def run_over(plan, lazy, run, nodes):  # type: ignore[no-untyped-def]
         if target >= 0:
             state[node] = target
             reach_kept(plan, lazy, run, nodes, node, target, known)
+        elif before > 0 and int64s(lazy, L.used)[_MAY_GROW] != 0:
+            return _MORE_STATES
         else:
             level = push(plan, run, before, symbol)
             if level < 0:

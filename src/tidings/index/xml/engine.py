@@ -1,8 +1,8 @@
 """The XPath engine: which of its questions hold of each document of a batch.
 
-Built once from distinct questions, and never changed; `arrays` is all that it knows. While it works it keeps the sets of
-states that it has met, up to a bound of memory, so one engine serves one thread at a time. Answers are the reference's,
-and so are the words about documents that cannot be read.
+Built once from distinct questions, and never changed; `arrays` is all that it knows. While it works it keeps the sets
+of states that it has met, up to a bound of memory, so one engine serves one thread at a time. Answers are the
+reference's, and so are the words about documents that cannot be read.
 """
 
 from __future__ import annotations

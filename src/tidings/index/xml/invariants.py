@@ -5,6 +5,8 @@ A kernel trusts its arrays. One that is wrong makes it read outside of them, or 
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from tidings.index.layout import Array
@@ -25,18 +27,19 @@ from tidings.index.xml.layout import (
 )
 
 _INT32 = (
-    "name_places edge_target any_element any_attribute below whole atom tested test_text test_atom atom_fact "
-    "access_compound compound_fact compound_program need_atom point_atom always operand_a operand_b operation_list "
-    "step_symbol step_predicates path_steps"
-).split()
-_UINT8 = "name_data kind leads text_data operation step_kind".split()
+    "name_places", "edge_target", "any_element", "any_attribute", "below", "whole", "atom", "tested", "test_text",
+    "test_atom", "atom_fact", "access_compound", "compound_fact", "compound_program", "need_atom", "point_atom",
+    "always", "operand_a", "operand_b", "operation_list", "step_symbol", "step_predicates", "path_steps",
+)  # fmt: skip
+_UINT8 = ("name_data", "kind", "leads", "text_data", "operation", "step_kind")
 
 
 def check_plan(plan: Plan) -> None:
     for name, array in plan._asdict().items():
         kind = np.int32 if name in _INT32 else np.uint8 if name in _UINT8 else np.int64
         wanted = np.dtype(np.uint64 if name == "access_bits" else kind)
-        assert array.dtype == wanted and array.ndim == 1, f"{name} is {array.dtype} and should be {wanted}"
+        assert array.dtype == wanted, f"{name} is {array.dtype} and should be {wanted}"
+        assert array.ndim == 1, f"{name} has {array.ndim} dimensions"
     states, atoms, compounds = len(plan.kind), len(plan.atom_fact), len(plan.compound_fact)
     inner, symbols = int(plan.sizes[INNER]), int(plan.sizes[SYMBOLS])
     assert symbols == FIRST_NAME + 2 * (len(plan.name_start) - 1), "symbols are not those of the names"
@@ -63,7 +66,7 @@ def _check_tests(plan: Plan) -> None:
     _within("tested", plan.tested, -1, len(rows))
     assert (np.diff(plan.test_kind) >= 0).all(), "kinds of tests do not follow one another"
     for row in rows:
-        for first, end in zip(row, row[1:], strict=False):
+        for first, end in pairwise(row):
             assert (np.diff(plan.test_key[first:end].astype(object)) >= 0).all(), "tests are not in the order of keys"
     held = np.concatenate([plan.atom[plan.atom >= 0], plan.test_atom])
     assert len(np.unique(held)) == len(held) == len(plan.atom_fact), "an atom is reached in no way, or in two"
@@ -81,7 +84,8 @@ def _check_facts(plan: Plan) -> None:
 
 
 def check_run(plan: Plan, run: Run, lazy: Lazy) -> None:
-    assert not run.held.any() and not run.repeated.any(), "something holds of no document"
+    assert not run.held.any(), "something holds of no document"
+    assert not run.repeated.any(), "something holds twice of no document"
     sets, states = int(lazy.used[SETS]), len(plan.kind)
     _starts("first", lazy.first[: sets + 1], sets, lazy.members[: lazy.used[MEMBERS]])
     _starts("words", lazy.words[: sets + 1], sets, lazy.word[: lazy.used[WORDS]])
@@ -100,5 +104,6 @@ def _within(name: str, numbers: Array, least: int, end: int) -> None:
 
 
 def _starts(name: str, starts: Array, count: int, of: Array) -> None:
-    assert len(starts) == count + 1 and starts[0] == 0 and starts[-1] == len(of), f"{name} has the wrong ends"
+    assert len(starts) == count + 1, f"{name} has {len(starts)} places and should have {count + 1}"
+    assert (int(starts[0]), int(starts[-1])) == (0, len(of)), f"{name} has the wrong ends"
     assert (np.diff(starts) >= 0).all(), f"{name} goes backwards"

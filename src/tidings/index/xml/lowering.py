@@ -207,7 +207,9 @@ class Lowering:
         found: list[Atom] = []
         for step in steps:
             state = self._paths.after(state, step)
-            conditions = [part for each in step.predicates for part in (each.parts if isinstance(each, And) else (each,))]
+            conditions = [
+                part for each in step.predicates for part in (each.parts if isinstance(each, And) else (each,))
+            ]
             if any(self.atom_of(state, part) is None for part in conditions):
                 return None
             # What follows the node is a condition as well, but for the single one at the end of the path.

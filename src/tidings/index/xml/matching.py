@@ -1,7 +1,7 @@
 """From documents to facts, compiled: read, run the automaton, look at the compounds of atoms that hold, write down.
 
 `match_documents` goes through a batch and comes back early where something has to be done outside: a document is
-FOREIGN, something does not fit, or the kept sets want more room.
+FOREIGN, or something does not fit and has to grow.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
+from llvmlite import ir  # type: ignore[import-untyped]  # it has no types
 from numba import types
 from numba.extending import intrinsic, overload
 
@@ -17,7 +17,6 @@ from tidings.index.compiling import compiled
 from tidings.index.views import int32s, int64s, uint8s, uint64s
 from tidings.index.xml import layout
 from tidings.index.xml.automaton import run_over
-from tidings.index.xml.layout import LAZY as L
 from tidings.index.xml.layout import NODES as N
 from tidings.index.xml.layout import PLAN as P
 from tidings.index.xml.layout import RUN as R
@@ -25,8 +24,7 @@ from tidings.index.xml.scanning import scan
 from tidings.index.xml.values import holds
 from tidings.index.xml.verifying import truth
 
-_DONE, _MORE_NODES, _MORE_FACTS, _MORE_STATES = layout.DONE, layout.MORE_NODES, layout.MORE_FACTS, layout.MORE_STATES
-_MORE_LISTS = layout.MORE_LISTS
+_DONE, _MORE_NODES, _MORE_FACTS, _MORE_LISTS = layout.DONE, layout.MORE_NODES, layout.MORE_FACTS, layout.MORE_LISTS
 _FACTS, _SERIAL, _VERIFIED, _CANDIDATES = layout.FACTS, layout.SERIAL, layout.VERIFIED, layout.CANDIDATES
 _QUESTIONS, _LEVELS = layout.QUESTIONS, layout.LEVELS
 _ONE, _LOW_SIX, _NONE = np.uint64(1), np.uint64(63), np.uint64(0)
@@ -151,20 +149,4 @@ def match_documents(plan, lazy, run, nodes, texts, ends, first):  # type: ignore
         if found != _DONE:
             return 16 * number + found
         ends[number] = counts[_FACTS]
-        if is_full(lazy):
-            return 16 * (number + 1) + _MORE_STATES
     return 16 * len(start)
-
-
-@compiled
-def is_full(lazy):  # type: ignore[no-untyped-def]
-    """Whether a set did not fit, or the arrays of kept sets are more than half full, and they may grow."""
-    used = int64s(lazy, L.used)
-    return used[layout.MAY_GROW] != 0 and (
-        used[layout.WANTED] > 0
-        or 2 * used[layout.SETS] > len(int64s(lazy, L.seen))
-        or 2 * used[layout.MEMBERS] > len(int32s(lazy, L.members))
-        or 2 * used[layout.WORDS] > len(int32s(lazy, L.word))
-        or 2 * used[layout.TESTS] > len(int32s(lazy, L.test_atom))
-        or 4 * used[layout.MOVES] > len(int64s(lazy, L.move_key))
-    )

@@ -1,7 +1,7 @@
 """The sets of states that an engine has met: they grow with the documents, up to a bound of memory.
 
-Arrays double between documents. When they may not any more, what is kept stays, and new sets are worked out for each
-node anew; a document never waits for room.
+Arrays double when a set does not fit, and the document is begun anew with what was kept of it. When they may not any
+more, what is kept stays, and other sets are worked out for each node anew.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class KeptSets:
         used[MAY_GROW] = fits
 
     def grow(self) -> None:
-        """Doubles what is more than half full, if the bound allows it; else says that it may not grow any more."""
+        """Doubles what is more than half full or too small, if the bound allows it; else notes that it may not grow."""
         old = self.lazy
         sizes = {
             "sets": _doubled(len(old.seen), old.used[SETS], 0),
@@ -62,7 +62,21 @@ class KeptSets:
             old.used[MAY_GROW] = 0
             return
         new = _allocated(**sizes)
-        for name in ("first", "members", "words", "word", "bits", "row", "test_kind", "test_key", "test_text", "test_atom", "leads", "seen", "used"):
+        for name in (
+            "first",
+            "members",
+            "words",
+            "word",
+            "bits",
+            "row",
+            "test_kind",
+            "test_key",
+            "test_text",
+            "test_atom",
+            "leads",
+            "seen",
+            "used",
+        ):
             array = getattr(old, name)
             getattr(new, name)[: len(array)] = array
         new.used[WANTED], new.used[WANTED_TESTS] = 0, 0

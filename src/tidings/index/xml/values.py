@@ -95,7 +95,7 @@ def _exponent(data, at, end):  # type: ignore[no-untyped-def]
     negative = at < end and data[at] == 45
     if negative or (at < end and data[at] == 43):
         at += 1
-    found = 0
+    found = np.int64(0)
     while _is_digit(data, at, end):
         if found < LARGEST_EXPONENT:
             found = found * 10 + np.int64(data[at]) - 48

@@ -62,7 +62,7 @@ def truth(plan, run, nodes, operation, node, position, last, free):  # type: ign
     code = uint8s(plan, P.operation)[operation]
     a, b = np.int64(int32s(plan, P.operand_a)[operation]), np.int64(int32s(plan, P.operand_b)[operation])
     key = int64s(plan, P.operand_key)[operation]
-    if code == _ALL or code == _ANY:
+    if code == _ALL or code == _ANY:  # noqa: SIM109 - compiled
         for at in range(a, b):
             part = np.int64(int32s(plan, P.operation_list)[at])
             if truth(plan, run, nodes, part, node, position, last, free) == (code == _ANY):
@@ -122,7 +122,7 @@ def concluded(plan, nodes, lists, start, end, code, kind, key):  # type: ignore[
     if code == _EXISTS:
         return end > start
     if code == _COMPARE:
-        for at in range(start, end):
+        for at in range(start, end):  # noqa: SIM110 - compiled
             if passes(plan, nodes, np.int64(lists[at]), kind, key):
                 return True
         return False
@@ -162,12 +162,12 @@ def selected(run, nodes, lists, start, end, kind, wanted):  # type: ignore[no-un
                     lists[to] = below
                     to += 1
         elif wanted >= 0:
-            below = first_alike(run, nodes, wanted)
-            while 0 <= below < ends[node]:
-                if below > node and below >= behind:
-                    lists[to] = below
+            same = first_alike(run, nodes, wanted)
+            while 0 <= same < ends[node]:
+                if same > node and same >= behind:
+                    lists[to] = same
                     to += 1
-                below = np.int64(int32s(nodes, N.alike)[below])
+                same = np.int64(int32s(nodes, N.alike)[same])
         else:
             for below in range(max(node + 1, behind), ends[node]):
                 if selects(plain, wanted, symbols[below]):

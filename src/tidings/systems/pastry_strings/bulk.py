@@ -114,9 +114,11 @@ class BulkForest:
         for replica in range(self.settings.replicas):
             above = self.hosts[replica, parents]
             host = self._named(above, self.lengths[tnodes] - 2, self.labels.last_digits(self.codes[tnodes]))
-            for _ in range(replica):  # each pass frees the host of at least one earlier forest
-                taken = (self.hosts[:replica, tnodes] == host).any(axis=0)
-                host = np.where(taken, (host + 1) % total, host)
+            unsure = np.arange(len(tnodes))
+            while replica and len(unsure):
+                taken = (self.hosts[:replica, tnodes[unsure]] == host[unsure]).any(axis=0)
+                unsure = unsure[taken]
+                host[unsure] = (host[unsure] + 1) % total
             self.hosts[replica, tnodes] = host
             self.steps[replica, tnodes] = self.steps[replica, parents] + (host != above)
 

@@ -47,11 +47,26 @@ class Repair:
             while waiting:
                 label, hosts = waiting.pop()
                 kept.update((peer, Name(replica, label)) for replica, peer in hosts.items())
+                yield from self._agreeing(label, hosts)
                 yield from self._refilling(label, hosts)
                 for digit in self._digits(label, hosts):
                     child = (*label, digit)
                     waiting.append((child, (yield from self._healing_children(child, hosts))))
         return kept
+
+    def _agreeing(self, label: Label, hosts: dict[int, int]) -> Process[None]:
+        """Copies that came back by different ways hear of each other, and of each other's children."""
+        copies = {replica: self.forest.known(peer, replica, label) for replica, peer in hosts.items()}
+        children: dict[int, dict[int, int]] = {}
+        for replica, copy in copies.items():
+            for digit in self.forest.digits_below(copy):
+                children.setdefault(digit, {})[replica] = copy.children[digit][replica]
+        teller = next(iter(hosts.values()))
+        for replica, copy in copies.items():
+            if copy.copies != hosts or copy.children != children:
+                yield Send("pointer", teller, hosts[replica], POINTER_BYTES * (len(hosts) + len(children)))
+                copy.copies = dict(hosts)
+                copy.children = {digit: dict(at) for digit, at in children.items()}
 
     def _orphans(self, kept: set[tuple[int, Name]]) -> list[tuple[int, Tnode]]:
         """Tnodes that no father points to, and of which there is not another one that was reached."""
@@ -114,13 +129,19 @@ class Repair:
         if father is not None:
             yield from self._asking_the_chain(tnode, host, father)
         for replica, peer in copies.items():
-            if (yield Send("restore", peer, host, POINTER_BYTES * len(tnode.children))):
-                for digit, hosts in forest.known(peer, replica, name.label).children.items():
-                    tnode.children[digit] = {**hosts, **tnode.children.get(digit, {})}
+            yield from self._sharing_children(tnode, host, forest.known(peer, replica, name.label), peer)
         yield from self._taking_lists(tnode, host, copies)
         yield from forest.linking(host, *name)
         yield from self._greeting_children(tnode, host)
         yield from self._telling_father(host, tnode)
+
+    def _sharing_children(self, tnode: Tnode, host: int, copy: Tnode, peer: int) -> Process[None]:
+        """A copy tells of all children that it knows in any forest, and hears of those that only the chain knew."""
+        if (yield Send("restore", peer, host, POINTER_BYTES * sum(map(len, copy.children.values())))):
+            for digit, hosts in copy.children.items():
+                tnode.children[digit] = {**hosts, **tnode.children.get(digit, {})}
+        if tnode.children != copy.children and (yield Send("restore", host, peer, POINTER_BYTES)):
+            copy.children = {digit: dict(hosts) for digit, hosts in tnode.children.items()}
 
     def _asking_the_chain(self, tnode: Tnode, host: int, father: int) -> Process[None]:
         """The father's descendant pointer leads to one child of the lost Tnode, and sibling pointers to the others."""

@@ -9,14 +9,14 @@ Survives `replicas` - 1 failures between two calls of `heal`; with one forest a 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 from tidings.errors import UnsupportedError
 from tidings.language.printer import print_expression
 from tidings.model.event import Event, Identifier
-from tidings.model.predicates import Conjunction, Expression, Not, Predicate, all_of
+from tidings.model.predicates import Conjunction, Expression, Not, all_of
 from tidings.overlay.network import Process
 from tidings.overlay.pastry import Pastry
 from tidings.systems.interface import Cost, Published, conjunctions_of, must_be_known, must_be_new
@@ -73,17 +73,19 @@ class PastryStrings:
         must_be_new(subscription_id, self._subscriptions)
         self.overlay.state(peer)
         stored = _Stored(peer, self._entries(subscription_id, where, peer))
-        cost = self._metered(self._storing(stored))
+        _, cost = self._metered(self._storing(stored), lambda hops: hops)
         self._subscriptions[subscription_id] = stored
-        return cost[1]
+        return cost
 
     def unsubscribe(self, subscription_id: Identifier) -> Cost:
         must_be_known(subscription_id, self._subscriptions)
-        return self._metered(self._removing(self._subscriptions.pop(subscription_id)))[1]
+        stored = self._subscriptions.pop(subscription_id)
+        return self._metered(self._removing(stored), lambda hops: hops)[1]
 
     def publish(self, event: Event | Mapping[str, Any], peer: int) -> Published:
         self.overlay.state(peer)
-        collected, cost = self._metered(self._collecting(Event.of(event), peer))
+        walking = self._collecting(Event.of(event), peer)
+        collected, cost = self._metered(walking, lambda walks: max((walk.hops for walk in walks), default=0))
         found: Counter[tuple[Identifier, int, int]] = Counter()
         for entry in frozenset[Hashable]().union(*(walk.entries for walk in collected)):
             assert isinstance(entry, Entry), entry
@@ -128,7 +130,7 @@ class PastryStrings:
             rest = tuple(term for term in conjunction.terms if isinstance(term, Not) or term not in placed)
             for index, (place, predicate) in enumerate(places):
                 entry = Entry(peer, subscription_id, number, index, len(places))
-                entries.append((entry, place, _check(predicate, rest if index == 0 else ())))
+                entries.append((entry, place, Conjunction((predicate, *(rest if index == 0 else ())))))
         return tuple(entries)
 
     def _storing(self, stored: _Stored) -> Process[int]:
@@ -159,13 +161,7 @@ class PastryStrings:
             found.append((yield from self._keeper.collecting(peer, walk, event, event_bytes, replica)))
         return tuple(found)
 
-    def _metered(self, process: Process[Result]) -> tuple[Result, Cost]:
+    def _metered(self, process: Process[Result], hops_of: Callable[[Result], int]) -> tuple[Result, Cost]:
         before = self.forest.identifiers
         result, cost = self._meter.run(process)
-        hops = max((walk.hops for walk in result), default=0) if isinstance(result, tuple) else result
-        assert isinstance(hops, int)
-        return result, Cost(cost.messages, cost.bytes, hops, self.forest.identifiers - before)
-
-
-def _check(predicate: Predicate, rest: tuple[Predicate | Not, ...]) -> Conjunction:
-    return Conjunction((predicate, *rest))
+        return result, Cost(cost.messages, cost.bytes, hops_of(result), self.forest.identifiers - before)

@@ -1,0 +1,100 @@
+"""Namespaces of a document while it is scanned, compiled: the prefixes that are declared, and the default namespace.
+
+Questions have no prefixes, so that a name in any namespace is a name that nobody asks for; which namespace it is does
+not matter. Only ordinary identifiers of namespaces are taken here, since libxml2 has a say on the others.
+
+`spaces` holds the depth of the current element, the number of declarations, and for each of them the place and size of
+its prefix (the empty one for names without), the depth at which it stands, and whether it declares a namespace.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tidings.index.compiling import compiled
+from tidings.index.xml.characters import CLASS, begins, name_end
+
+MOST_DECLARATIONS = 64
+SPACES = 2 + 4 * MOST_DECLARATIONS
+
+_COLON = 58
+_XMLNS, _XML = np.frombuffer(b"xmlns", np.uint8).copy(), np.frombuffer(b"xml", np.uint8).copy()
+_HTTP, _URN = np.frombuffer(b"http", np.uint8).copy(), np.frombuffer(b"urn:", np.uint8).copy()
+_RESERVED_1 = np.frombuffer(b"http://www.w3.org/XML/1998", np.uint8).copy()
+_RESERVED_2 = np.frombuffer(b"http://www.w3.org/2000/xmlns", np.uint8).copy()
+_SIGNS = np.frombuffer(b":/", np.uint8).copy()
+
+
+@compiled
+def tag_end(data, at, end):  # type: ignore[no-untyped-def]
+    """Where the name of an element or attribute ends, with at most one colon in it; the place itself or -1 if none."""
+    behind = name_end(data, at, end)
+    if behind <= at or behind >= end or data[behind] != _COLON:
+        return behind
+    stop = name_end(data, behind + 1, end)
+    return stop if stop > behind + 1 and not (stop < end and data[stop] == _COLON) else -1
+
+
+@compiled
+def is_declaration(data, start, end):  # type: ignore[no-untyped-def]
+    return begins(data, start, end, _XMLNS) and (end == start + 5 or data[start + 5] == _COLON)
+
+
+@compiled
+def is_of_xml(data, start, end):  # type: ignore[no-untyped-def]
+    """Whether a name is xml:lang, xml:space or the like, which need no declaration; xml:id libxml2 looks at itself."""
+    if not begins(data, start, end, _XML) or data[start + 3] != _COLON:
+        return False
+    return not (end == start + 6 and data[start + 4] == 105 and data[start + 5] == 100)
+
+
+@compiled
+def declare(data, start, end, value, value_end, spaces):  # type: ignore[no-untyped-def]
+    """Notes what an attribute declares; False if that is not an ordinary prefix and namespace."""
+    prefix = min(start + 6, end)
+    if spaces[1] == MOST_DECLARATIONS or begins(data, prefix, end, _XML):
+        return False
+    if value == value_end and prefix < end:
+        return False
+    if value < value_end and not _is_ordinary(data, value, value_end):
+        return False
+    place = 2 + 4 * spaces[1]
+    spaces[place], spaces[place + 1], spaces[place + 2] = prefix, end - prefix, spaces[0]
+    spaces[place + 3] = value < value_end
+    spaces[1] += 1
+    return True
+
+
+@compiled
+def _is_ordinary(data, start, end):  # type: ignore[no-untyped-def]
+    if not begins(data, start, end, _HTTP) and not begins(data, start, end, _URN):
+        return False
+    if begins(data, start, end, _RESERVED_1) or begins(data, start, end, _RESERVED_2):
+        return False
+    for at in range(start, end):  # noqa: SIM110 - compiled
+        if not CLASS[data[at]] & 2 and data[at] not in _SIGNS:
+            return False
+    return True
+
+
+@compiled
+def is_declared(data, start, end, spaces):  # type: ignore[no-untyped-def]
+    """Whether a prefix stands for a namespace here; the empty one if names without a prefix are in one."""
+    for number in range(spaces[1] - 1, -1, -1):
+        place = 2 + 4 * number
+        if spaces[place + 1] == end - start:
+            same = True
+            for i in range(end - start):
+                if data[spaces[place] + i] != data[start + i]:
+                    same = False
+                    break
+            if same:
+                return spaces[place + 3] != 0
+    return False
+
+
+@compiled
+def close_scope(spaces, depth):  # type: ignore[no-untyped-def]
+    """Forgets what was declared at a depth."""
+    while spaces[1] > 0 and spaces[2 + 4 * (spaces[1] - 1) + 2] >= depth:
+        spaces[1] -= 1
