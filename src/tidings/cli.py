@@ -20,9 +20,9 @@ from tidings.analysis.words import analyser as analyser_named
 from tidings.demo import run_demo
 from tidings.demo.report import coloured
 from tidings.errors import SettingError, SubscriptionError, TidingsError
+from tidings.lab.command import app as lab
 from tidings.match_files import Request, Summary, match_files
 from tidings.model.predicates import Conjunction, all_of
-from tidings.lab.command import app as lab
 from tidings.planning.access import Access, AccessPath, Cost, Plan, plan
 from tidings.reference import check_answerable
 
