@@ -19,6 +19,7 @@ from benchmarks import (
     strings,
     synthetic,
     text,
+    xpath,
 )
 from benchmarks.measuring import SCALE_VARIABLE, scale
 
@@ -33,6 +34,7 @@ BENCHMARKS = {
     "building": building.run,
     "text": text.run,
     "similarity": similarity.run,
+    "xpath": xpath.run,
     "spark": spark.run,
     "spark_shards": spark_shards.run,
     "spark_memory": spark_memory.run,

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from tidings.errors import SettingError, StoreError
 from tidings.lab import pastry_strings, running
-from tidings.lab.claims import AGREES, DIFFERS, PARTLY, Claim, as_markdown, falls, rises, verdict_of_factor
+from tidings.lab.claims import AGREES, DIFFERS, NO_VALUE, PARTLY, Claim, as_markdown, falls, rises, verdict_of_factor
 from tidings.lab.command import app
 from tidings.lab.experiment import Experiment, Group, Parameters, Scale
 from tidings.lab.groups import GROUPS, group_named
@@ -126,7 +126,7 @@ def test_a_report_has_every_figure_and_every_claim(name: str, tmp_path: Path, mo
     assert all(file.stat().st_size > 5_000 for file in report.figures)
     needed = {experiment for figure in contents.figures for experiment in figure.needs()}
     assert needed <= {experiment.name for experiment in group.experiments}
-    assert {claim.verdict for claim in report.claims} <= {AGREES, PARTLY, DIFFERS}
+    assert {claim.verdict for claim in report.claims} <= {AGREES, PARTLY, DIFFERS, NO_VALUE}
     assert all(claim.why for claim in report.claims if claim.verdict == PARTLY and "Figure 8(b)" not in claim.where)
     text = report.file.read_text()
     assert all(file.name in text for file in report.figures if file.suffix == ".svg")

@@ -1,7 +1,7 @@
 """What a paper claims, and what we measured: a claim has a verdict that follows from numbers, and a reason.
 
-The verdict is `agrees`, `partly` (the direction is right, the size is not) or `differs`. A reason is given wherever the
-verdict is not `agrees`, and says what was measured to support it.
+The verdict is `agrees`, `partly` (the direction is right, the size is not, or one of several is not) or `differs`; and
+`no value` where the text that we have gives nothing to compare with. A reason is given wherever it is not `agrees`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-AGREES, PARTLY, DIFFERS = "agrees", "partly", "differs"
+AGREES, PARTLY, DIFFERS, NO_VALUE = "agrees", "partly", "differs", "no value"
 
 
 @dataclass(frozen=True, slots=True)

@@ -232,7 +232,7 @@ _PUBLISHED = {"peers": 1_000, "subscriptions": 4_450, "events": 10_700}
 
 
 def _scales(axes: Mapping[str, tuple[object, ...]], **fixed: object) -> dict[str, Scale]:
-    return {"small": Scale(axes, {**_SMALL, **fixed}, 2), "published": Scale(axes, {**_PUBLISHED, **fixed}, 6)}
+    return {"small": Scale(axes, {**_SMALL, **fixed}, 2), "published": Scale(axes, {**_PUBLISHED, **fixed}, 4)}
 
 
 GROUP = Group(
@@ -258,7 +258,7 @@ GROUP = Group(
             "attribute-skew",
             "Figures 7(c), 8(c) and section 5.3.2: load, messages and traffic against the skew of attributes",
             measure_requests,
-            _scales({"attribute_skew": _SKEWS}),
+            _scales({"attribute_skew": _SKEWS, "numbers_first": (True, False)}),
         ),
         Experiment(
             "value-skew",

@@ -4,8 +4,8 @@ Where the paper is silent the choice is ours, and stated here. Values of rank 0,
 domain, in every attribute the same (so hot values of all attributes share trees, which relocation is there to mend),
 and the strings of one vocabulary of random strings of 1 to 5 characters. A string predicate is an equality, a prefix or
 a suffix, one as often as the other; a prefix or suffix takes a random length of a drawn value. A range begins at a
-drawn number. Attributes of numbers and of strings take turns in the order of popularity; which kind comes first is
-settled by the seed, so that repetitions have both.
+drawn number. Attributes of numbers and of strings take turns in the order of popularity; which kind comes first matters
+when attributes are skewed, so that experiment varies it, and in the others repetitions have the one or the other.
 """
 
 from __future__ import annotations

@@ -34,17 +34,12 @@ class RootedForest(Forest):
     def __init__(self, overlay: Pastry, settings: ForestSettings, item_bytes: int) -> None:
         super().__init__(overlay, settings)
         self.root_tables: dict[Name, dict[Name, int]] = {}
-        self.leaver: int | None = None  # who is handing over: nothing is to be placed there
         self._more_bytes = item_bytes - IDENTIFIER_BYTES
         for digit in range(overlay.space.base):
             overlay.network.complete(self.planting(overlay.nodes[0], (digit,)))
 
     def carrying(self, kind: str, source: int, target: int, identifiers: int, payload_bytes: int) -> Process[bool]:
         return super().carrying(kind, source, target, identifiers, payload_bytes + identifiers * self._more_bytes)
-
-    def entry_for(self, peer: int, depth: int, digit: int) -> tuple[int | None, int]:
-        entry, wanted = super().entry_for(peer, depth, digit)
-        return (None if entry == self.leaver else entry), wanted
 
     def entering(self, start: int, tree: Label, replica: int, payload_bytes: int = 0) -> Process[Position | None]:
         pointed = self._table_at(start).get(Name(replica, tree))
@@ -186,11 +181,7 @@ class TreedTexts:
         self._gardener.join(peer)
 
     def leave(self, peer: int) -> None:
-        self.forest.leaver = peer
-        try:
-            self._gardener.leave(peer)
-        finally:
-            self.forest.leaver = None
+        self._gardener.leave(peer)
 
     def fail(self, peer: int) -> None:
         self.forest.forget_roots_at(peer)

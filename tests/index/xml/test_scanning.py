@@ -135,6 +135,8 @@ MALFORMED = [
     "<a n:b=''/>",
     "<a><b xmlns:n='http://x'/><n:b/></a>",
     "<a xmlns:n=''/>",
+    "<a xmlns='http://:x'/>",
+    "<a xmlns='http://x:y:z'/>",
     "<a xmlns:n='http://x' xmlns:m='http://x' n:b='1' m:b='2'/>",
     "<a xmlns='http://x' xmlns='http://y'/>",
     "<a xmlns:n='http://x' xmlns:n='http://x'/>",

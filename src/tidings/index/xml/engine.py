@@ -96,7 +96,8 @@ class XPathEngine:
             return self._find(texts)
 
     def _find(self, texts: Texts) -> Facts:
-        count, given = len(texts.start), directory(texts)
+        count, whole = len(texts.start), tuple(map(np.ascontiguousarray, texts))
+        given = directory(whole)  # of arrays that are kept while it is used
         start = np.zeros(count + 1, np.int64)
         self._run.counts[FACTS] = 0
         problems: list[tuple[int, str]] = []

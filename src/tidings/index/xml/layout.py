@@ -15,8 +15,6 @@ import numpy as np
 
 from tidings.index.layout import Array
 
-# Kernels are kept by a digest of the files with "tidings.index.compiling import" in them, and this one must be in it:
-# they hold its numbers.
 
 # Symbols. A name that nobody asks for has the symbol of any other, and so has a name in a namespace.
 DOCUMENT, TEXT, COMMENT, INSTRUCTION, OTHER_ELEMENT, OTHER_ATTRIBUTE = 0, 1, 2, 3, 4, 5

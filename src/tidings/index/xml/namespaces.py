@@ -17,12 +17,12 @@ from tidings.index.xml.characters import CLASS, begins, name_end
 MOST_DECLARATIONS = 64
 SPACES = 2 + 4 * MOST_DECLARATIONS
 
-_COLON = 58
+_COLON, _SLASH = 58, 47
 _XMLNS, _XML = np.frombuffer(b"xmlns", np.uint8).copy(), np.frombuffer(b"xml", np.uint8).copy()
-_HTTP, _URN = np.frombuffer(b"http", np.uint8).copy(), np.frombuffer(b"urn:", np.uint8).copy()
+_HTTP, _HTTPS = np.frombuffer(b"http://", np.uint8).copy(), np.frombuffer(b"https://", np.uint8).copy()
+_URN = np.frombuffer(b"urn:", np.uint8).copy()
 _RESERVED_1 = np.frombuffer(b"http://www.w3.org/XML/1998", np.uint8).copy()
 _RESERVED_2 = np.frombuffer(b"http://www.w3.org/2000/xmlns", np.uint8).copy()
-_SIGNS = np.frombuffer(b":/", np.uint8).copy()
 
 
 @compiled
@@ -67,12 +67,20 @@ def declare(data, start, end, value, value_end, spaces):  # type: ignore[no-unty
 
 @compiled
 def _is_ordinary(data, start, end):  # type: ignore[no-untyped-def]
-    if not begins(data, start, end, _HTTP) and not begins(data, start, end, _URN):
-        return False
+    """Whether a namespace is http://…, https://… or urn:…, of letters, digits, -, ., _, and / or : respectively."""
     if begins(data, start, end, _RESERVED_1) or begins(data, start, end, _RESERVED_2):
         return False
-    for at in range(start, end):  # noqa: SIM110 - compiled
-        if not CLASS[data[at]] & 2 and data[at] not in _SIGNS:
+    at, sign = start, _SLASH
+    if begins(data, start, end, _HTTP):
+        at += len(_HTTP)
+    elif begins(data, start, end, _HTTPS):
+        at += len(_HTTPS)
+    elif begins(data, start, end, _URN):
+        at, sign = at + len(_URN), _COLON
+    if not start < at < end or not CLASS[data[at]] & 1:
+        return False
+    for i in range(at, end):  # noqa: SIM110 - compiled
+        if not CLASS[data[i]] & 2 and data[i] != sign:
             return False
     return True
 

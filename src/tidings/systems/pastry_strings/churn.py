@@ -39,7 +39,11 @@ class Gardener:
         network = forest.overlay.network
         forest.overlay.leave(peer)
         network.attach(peer)  # out of the overlay, and on the wire until all is handed over
-        network.complete(self._handing_over(peer))
+        forest.leaver = peer
+        try:
+            network.complete(self._handing_over(peer))
+        finally:
+            forest.leaver = None
         network.detach(peer)
         del forest.peers[peer]
 

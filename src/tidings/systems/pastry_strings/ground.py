@@ -31,6 +31,7 @@ class Ground:
         self.peers: dict[int, Peer] = {node: Peer() for node in overlay.nodes}
         self.random = random.Random(settings.seed)
         self.identifiers = 0  # that messages have carried so far
+        self.leaver: int | None = None  # who is handing over: nothing is to be placed there
 
     # What a peer knows by itself.
 
@@ -44,12 +45,16 @@ class Ground:
         return root_key(self.overlay.space, replica, tree, self.settings.seed)
 
     def entry_for(self, peer: int, depth: int, digit: int) -> tuple[int | None, int]:
-        """Whom Pastry's table of the peer names for a child of a Tnode at that depth, and which identifier it is."""
+        """Whom Pastry's table of the peer names for a child of a Tnode at that depth, and which identifier it is.
+
+        A table may name somebody who has said goodbye since.
+        """
         space = self.overlay.space
         row = (depth + 1) % self.levels
         had = space.digit(peer, row)
         wanted = peer + (digit - had) * space.places[row]
-        return (peer if digit == had else self.overlay.state(peer).rows[row].get(digit)), wanted
+        named = peer if digit == had else self.overlay.state(peer).rows[row].get(digit)
+        return (None if named == self.leaver else named), wanted
 
     def root_hosts(self, tree: Label) -> dict[int, int]:
         """Where the roots of a tree belong: clockwise from the owners of their keys, each at another peer."""
