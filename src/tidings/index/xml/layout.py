@@ -15,7 +15,6 @@ import numpy as np
 
 from tidings.index.layout import Array
 
-
 # Symbols. A name that nobody asks for has the symbol of any other, and so has a name in a namespace.
 DOCUMENT, TEXT, COMMENT, INSTRUCTION, OTHER_ELEMENT, OTHER_ATTRIBUTE = 0, 1, 2, 3, 4, 5
 FIRST_NAME = 6  # name number n is the symbol FIRST_NAME + 2n of an element, and the next one of an attribute
