@@ -98,7 +98,7 @@ def test_the_public_interface_is_not_for_what_it_is_made_of(check: Check) -> Non
         ("index/serve.py", "starlette", "service"),
         ("reference.py", "sqlglot", "language"),
         ("reference.py", "lxml", "analysis"),
-        ("demo.py", "typer", "cli"),
+        ("demo.py", "typer", "cli, lab"),
         ("matcher.py", "rich", "cli, explanation, demo"),
     ],
 )

@@ -53,27 +53,27 @@ def spark_session(
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
-    _quieten()
-    had = SparkSession.getActiveSession()
-    if had is None:
-        must_have_java()
-    log = _new_log()
-    session = had
-    try:
-        session = session or _started(name, master, settings or {}, log)
-        yield session
-    except PySparkException as error:
-        kept = f"\nwhat Spark wrote is in {log}" if log.exists() and log.stat().st_size else ""
-        raise SparkError(f"Spark says: {said_by(error)}{kept}") from error
-    except TidingsError:
-        log.unlink(missing_ok=True)  # cleaners of /tmp may have been first
-        raise
-    else:
-        log.unlink(missing_ok=True)
-    finally:
-        if session is not None and session is not had:
-            with suppress(Exception):  # a Java process that has died cannot be stopped
-                session.stop()
+    with _quiet():
+        had = SparkSession.getActiveSession()
+        if had is None:
+            must_have_java()
+        log = _new_log()
+        session = had
+        try:
+            session = session or _started(name, master, settings or {}, log)
+            yield session
+        except PySparkException as error:
+            kept = f"\nwhat Spark wrote is in {log}" if log.exists() and log.stat().st_size else ""
+            raise SparkError(f"Spark says: {said_by(error)}{kept}") from error
+        except TidingsError:
+            log.unlink(missing_ok=True)  # cleaners of /tmp may have been first
+            raise
+        else:
+            log.unlink(missing_ok=True)
+        finally:
+            if session is not None and session is not had:
+                with suppress(Exception):  # a Java process that has died cannot be stopped
+                    session.stop()
 
 
 def must_have_pyspark() -> None:
@@ -110,10 +110,20 @@ def said_by(error: Exception) -> str:
     return first if len(first) <= SHOWN else first[:SHOWN] + "…"
 
 
-def _quieten() -> None:
-    for logger in _QUIET:
-        logging.getLogger(logger).setLevel(logging.CRITICAL + 1)
-    warnings.filterwarnings("ignore", module=r"pyspark\b")
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """What is said on the way is said in words of the command's own, and afterwards as before."""
+    loggers = [logging.getLogger(name) for name in _QUIET]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", module=r"pyspark\b")
+            yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
 
 
 def _started(name: str, master: str, settings: Mapping[str, str], log: Path) -> SparkSession:

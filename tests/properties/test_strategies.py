@@ -34,7 +34,7 @@ RARE = {("IsNull", None)}  # only an unreadable value makes it unknown
 def drawn(strategy: st.SearchStrategy[T]) -> list[T]:
     """Examples that are the same in each run. Of several seeds: within one hypothesis varies what it drew before."""
     found: list[T] = []
-    for number in range(12):
+    for number in range(16):
 
         @seed(number)
         @settings(database=None, max_examples=30, phases=[Phase.generate])

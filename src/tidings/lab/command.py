@@ -35,7 +35,7 @@ def list_groups() -> None:
 @app.command()
 def run(
     group: Annotated[str, typer.Argument(metavar="GROUP", help="pastrystrings or substring.", show_default=False)],
-    scale: Annotated[str, typer.Option(help="small (a minute) or published (the papers' sizes).")] = "small",
+    scale: Annotated[str, typer.Option(help="small (some minutes) or published (the papers' sizes).")] = "small",
     out: Annotated[
         str | None, typer.Option(metavar="DIR", help="The folder; out/lab/GROUP-SCALE if not given.")
     ] = None,
