@@ -15,6 +15,7 @@ from tidings import EventError, IdentifierError, Matcher, RefusedError, SettingE
 from tidings.analysis.latent import fit
 from tidings.analysis.statistics import learn
 from tidings.analysis.words import SIMPLE
+from tidings.index.text.similarity_ranking import AdaptiveThresholds
 from tidings.matcher import Refused
 from tidings.model.result import EventProblem, Subscription
 from tidings.reference import Settings
@@ -287,6 +288,16 @@ def test_matches_are_ranked_by_their_cosines(uncompiled: int) -> None:
     assert matcher.ranked({"n": 1}) == []
     with pytest.raises(SettingError, match="1 or more, or None for all, not 0"):
         matcher.ranked(event, most=0)
+
+
+def test_adaptive_thresholds_let_the_best_of_a_while_through() -> None:
+    matcher = Matcher()
+    matcher.add("a", "similarity(t, 'spark index') >= 0.1")
+    thresholds = AdaptiveThresholds(wanted=1, window=2)
+    texts = ("spark", "spark index of words", "spark", "spark index", "spark words", "rain", "rain", "spark")
+    ranked = [matcher.ranked({"t": text}, adaptive=thresholds) for text in texts]
+    told = [[round(cosine, 2) for _, cosine in each] for each in ranked]
+    assert told == [[0.71], [], [], [1.0], [], [], [], [0.71]]
 
 
 # Latent similarity

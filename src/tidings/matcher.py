@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     import pyarrow
 
     from tidings.index.compiled import CompiledIndex
+    from tidings.index.text.similarity_ranking import AdaptiveThresholds
 
 log = logging.getLogger("tidings")
 UNCOMPILED = 1_000  # subscriptions that are asked one by one: a few milliseconds, and no wait for a compiler
@@ -307,10 +308,16 @@ class Matcher:
                 report(replace(problem, event=batch.id_of(row)))
         return Asked.of(found)
 
-    def ranked(self, event: Event | Mapping[str, Any], most: int | None = None) -> list[tuple[Identifier, float]]:
+    def ranked(
+        self,
+        event: Event | Mapping[str, Any],
+        most: int | None = None,
+        adaptive: AdaptiveThresholds | None = None,
+    ) -> list[tuple[Identifier, float]]:
         """The matches that ask for similarity, with their cosines, the most similar first; at most so many of them.
 
-        Of a subscription with several similarities it is the lowest of those that hold.
+        Of a subscription with several similarities it is the lowest of those that hold. With `adaptive` thresholds,
+        which remember the events that they were asked about, a subscription hears only of its best ones of a while.
         """
         if most is not None and most < 1:
             raise SettingError(f"most is a number of subscriptions, 1 or more, or None for all, not {most}")
@@ -318,7 +325,8 @@ class Matcher:
         reading = Reading(read, self._settings)
         scored = [(id, score(self._expression(id), reading)) for id in self.match(read).ids]
         found = [(id, cosine) for id, cosine in scored if cosine is not None]
-        return sorted(found, key=lambda each: -each[1])[:most]
+        found.sort(key=lambda each: -each[1])
+        return (found if adaptive is None else adaptive.admit_ranked(found))[:most]
 
     def _expression(self, id: Identifier) -> Expression:
         if id in self._recent:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from spark.frames import in_parts, rows_of
-from tidings import Matcher, SettingError
+from tidings import Matcher, SettingError, Settings, holds
+from tidings.analysis.latent import fit
 from tidings.analysis.statistics import NO_STATISTICS, learn
-from tidings.analysis.words import analyser
+from tidings.analysis.words import SIMPLE, analyser
 from tidings.index.folder import read_version
 
 if TYPE_CHECKING:
@@ -79,6 +80,31 @@ def test_what_is_no_column_of_texts_is_refused(spark: SparkSession) -> None:
         text_statistics(documents, "n")
     with pytest.raises(SettingError, match="there is no analyser named 'latin'"):
         text_statistics(documents, "t", analyser="latin")
+
+
+def test_a_latent_space_goes_with_the_index(spark: SparkSession, tmp_path: Path) -> None:
+    from tidings.spark import compile_index, match, recompile
+
+    sample = ["the ship sails the sea", "a boat on the sea", "ship and boat", "the stock fell", "the stock of bonds"]
+    space, other = (fit(sample, size, SIMPLE, learn(sample, SIMPLE), seed=1) for size in (2, 1))
+    wheres = [(number, f"similarity(t, '{text}', model => 'lsi') >= 0.8") for number, text in enumerate(sample)]
+    table = in_parts(spark.createDataFrame(wheres, "id int, where string"))
+    events = in_parts(spark.createDataFrame([("e", "a boat at sea"), ("f", "bonds")], "id string, t string"))
+    refused = compile_index(table, tmp_path / "none", progress=False)
+    assert (refused.added, refused.refused) == (0, 5)
+    path = tmp_path / "index"
+    compile_index(table, path, latent=space, progress=False)
+    for known in (space, other):
+        settings = Settings(latent=known)
+        expected = [
+            (id, number)
+            for id, text in (("e", "a boat at sea"), ("f", "bonds"))
+            for number, where in wheres
+            if holds(where, {"t": text}, settings)
+        ]
+        for strategy in ("replicated", "sharded"):
+            assert rows_of(match(events, str(path), strategy)) == expected
+        recompile(spark, path, latent=other, progress=False)
 
 
 def test_other_statistics_count_from_the_version_on_that_has_them(spark: SparkSession, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ profile with a low threshold is one that leaves the choice to the ranking.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from tidings.errors import SettingError
 from tidings.index.layout import Array
 from tidings.index.text.similarity import Scored
+from tidings.model.event import Identifier
 
 
 def best(scored: Scored, most: int) -> Scored:
@@ -40,7 +42,7 @@ class AdaptiveThresholds:
         self._wanted = wanted
         self._window = window
         self._texts = 0
-        self._seen: dict[int, list[_Seen]] = {}
+        self._seen: dict[Identifier, list[_Seen]] = {}
 
     def admit(self, scored: Scored) -> Scored:
         """The facts of the next texts that are let through."""
@@ -50,15 +52,21 @@ class AdaptiveThresholds:
         self._texts += len(scored.start) - 1
         return _chosen(scored, text, np.flatnonzero(np.array(admitted, np.bool_)))
 
-    def threshold(self, profile: int) -> float | None:
+    def admit_ranked(self, ranked: Iterable[tuple[Identifier, float]]) -> list[tuple[Identifier, float]]:
+        """The same of the next event, as `Matcher.ranked` gives it; profiles are the subscriptions by their ids."""
+        admitted = [each for each in ranked if self._admits(self._texts, *each)]
+        self._texts += 1
+        return admitted
+
+    def threshold(self, profile: Identifier) -> float | None:
         """What the cosine of the next text has to exceed; None while the window has too few to set one."""
         cosines = sorted((seen.cosine for seen in self._recent(profile, self._texts)), reverse=True)
         return cosines[self._wanted - 1] if len(cosines) >= self._wanted else None
 
-    def _recent(self, profile: int, text: int) -> list[_Seen]:
+    def _recent(self, profile: Identifier, text: int) -> list[_Seen]:
         return [seen for seen in self._seen.get(profile, ()) if seen.text >= text - self._window]
 
-    def _admits(self, text: int, profile: int, cosine: float) -> bool:
+    def _admits(self, text: int, profile: Identifier, cosine: float) -> bool:
         recent = self._recent(profile, text)
         better = sum(seen.cosine >= cosine for seen in recent)
         for seen in recent:
