@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 OLDEST_JAVA = 17  # that Spark 4 runs on
 SHOWN = 300  # characters of what Spark says is wrong
-_QUIET = ("py4j", "SQLQueryContextLogger", "DataFrameQueryContextLogger", "tidings.spark")
+_QUIET = ("py4j", "tidings.spark")
+_QUIET_IN_SPARK = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 
 NO_PYSPARK = """\
 this command runs on Spark, and pyspark is not installed. Install it, and run this again:
@@ -113,7 +114,10 @@ def said_by(error: Exception) -> str:
 @contextmanager
 def _quiet() -> Iterator[None]:
     """What is said on the way is said in words of the command's own, and afterwards as before."""
-    loggers = [logging.getLogger(name) for name in _QUIET]
+    from pyspark.logger import PySparkLogger
+
+    # Of its own kind: one that logging made first would not take what Spark tells it.
+    loggers = [PySparkLogger.getLogger(name) for name in _QUIET_IN_SPARK] + [logging.getLogger(name) for name in _QUIET]
     levels = [logger.level for logger in loggers]
     for logger in loggers:
         logger.setLevel(logging.CRITICAL + 1)

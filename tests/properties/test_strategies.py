@@ -31,10 +31,14 @@ KINDS = (Between, Comparison, HasAll, HasAny, In, IsNull, Like, Matches, Regex, 
 RARE = {("IsNull", None)}  # only an unreadable value makes it unknown
 
 
-def drawn(strategy: st.SearchStrategy[T]) -> list[T]:
-    """Examples that are the same in each run. Of several seeds: within one hypothesis varies what it drew before."""
+SEEDS = range(12)
+MORE_SEEDS = range(60)  # what is drawn also depends on the modules that are loaded, whose constants hypothesis uses
+
+
+def drawn(strategy: st.SearchStrategy[T], seeds: range = SEEDS) -> list[T]:
+    """Examples of several seeds: within one hypothesis varies what it drew before."""
     found: list[T] = []
-    for number in range(16):
+    for number in seeds:
 
         @seed(number)
         @settings(database=None, max_examples=30, phases=[Phase.generate])
@@ -53,10 +57,16 @@ def test_a_third_of_the_pairs_match_and_many_do_not() -> None:
 
 
 def test_every_kind_of_predicate_is_true_false_and_unknown() -> None:
-    pairs = drawn(matching_pairs(predicates() | predicates().map(negation)))
-    asked = [(predicate, event) for expression, event in pairs for predicate in predicates_of(expression)]
-    seen = {(type(predicate).__name__, truth(predicate, Reading(Event.of(event)))) for predicate, event in asked}
-    assert {(kind.__name__, outcome) for kind in KINDS for outcome in (True, False, None)} - seen <= RARE
+    missing = {(kind.__name__, outcome) for kind in KINDS for outcome in (True, False, None)}
+    for number in MORE_SEEDS:
+        pairs = drawn(matching_pairs(predicates() | predicates().map(negation)), range(number, number + 1))
+        asked = [(predicate, event) for expression, event in pairs for predicate in predicates_of(expression)]
+        missing -= {
+            (type(predicate).__name__, truth(predicate, Reading(Event.of(event)))) for predicate, event in asked
+        }
+        if missing <= RARE:
+            break
+    assert missing <= RARE
 
 
 def test_subscriptions_have_several_predicates() -> None:
