@@ -206,9 +206,9 @@ def test_the_memory_of_mapped_files_is_added_up() -> None:
 
 
 @pytest.mark.skipif(not spark_memory.SMAPS.exists(), reason="only Linux tells how memory is shared")
-def test_two_workers_match_and_share_the_index(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_workers_match_and_share_the_index(spark: SparkSession, tmp_path: Path) -> None:
+    from pyspark.sql import Row
+
     workload = SkewedBands.of(5_000, 10, 0)
     batch = workload.events(200)
     made = compiled(spark, workload.texts(), tmp_path, 1)
@@ -218,6 +218,6 @@ def test_two_workers_match_and_share_the_index(
     assert [row.matches for row in rows[-2:]] == [sum(workload.scan(batch))] * 2
     assert not rows[0].inodes
     spark_memory.must_be_shared(rows)
-    monkeypatch.setattr(spark_memory, "SHARED", 1.1)
-    with pytest.raises(SystemExit, match=r"worker \d+ shares [\d,]+ of [\d,]+ bytes of the index"):
-        spark_memory.must_be_shared(rows)
+    alone = [Row(**row.asDict() | {"files_shared": 0, "files_rss": 2**24}) for row in rows]
+    with pytest.raises(SystemExit, match=r"worker \d+ shares 0 of 16,777,216 bytes of the index"):
+        spark_memory.must_be_shared(alone)
