@@ -2,7 +2,7 @@
 
 By words against scipy's sparse products, the honest alternative to an index, which have their vectors made beforehand
 while tidings reads texts. In the latent space against the bare matrix product of numpy, without a comparison of its
-outcome. Counts are verified document by document.
+outcome, in the same blocks and on one thread as we are. Counts are verified document by document.
 """
 
 from __future__ import annotations
@@ -17,18 +17,19 @@ from itertools import accumulate, islice
 from random import Random
 
 import numpy as np
+from threadpoolctl import threadpool_info, threadpool_limits  # type: ignore[import-untyped]  # without types
 
-from benchmarks.alternatives.similarity_search import Array, Products, reached, unit_places
+from benchmarks.alternatives.similarity_search import Array, Products, bare_products, reached, unit_places
 from benchmarks.data import folder
 from benchmarks.measuring import in_turn, report, same_counts, scaled
-from tidings.analysis.latent import fit
+from tidings.analysis.latent import LatentSpace, fit
 from tidings.analysis.statistics import TextStatistics, learn
 from tidings.analysis.words import SIMPLE
-from tidings.index.facts import Texts
-from tidings.index.text.dictionary import Dictionary, packed
+from tidings.index.text.dictionary import Dictionary
+from tidings.index.text.latent import PROFILES as PROFILES_OF_A_BLOCK
 from tidings.index.text.latent import TEXTS, LatentEngine
 from tidings.index.text.similarity import SimilarityEngine
-from tidings.index.text.words import Reader
+from tidings.index.text.words import Reader, texts_of
 from tidings.model.predicates import Attribute, Operator, Similarity
 
 PROFILES = scaled(100_000)
@@ -103,11 +104,6 @@ def questions(profiles: list[str], threshold: float, model: str | None = None) -
     return [Similarity(text, profile, Operator.GREATER_OR_EQUAL, threshold, model) for profile in profiles]
 
 
-def as_texts(documents: list[str]) -> Texts:
-    data, start = packed([document.encode() for document in documents])
-    return Texts(data, start[:-1], np.diff(start), np.zeros(len(documents), np.bool_))
-
-
 def run() -> None:
     given = corpus(PROFILES, DOCUMENTS)
     statistics = learn(given.sample, SIMPLE)
@@ -117,7 +113,7 @@ def run() -> None:
 
 
 def run_words(given: Corpus, statistics: TextStatistics) -> None:
-    products, texts = Products(given.profiles, given.documents, SIMPLE, statistics), as_texts(given.documents)
+    products, texts = Products(given.profiles, given.documents, SIMPLE, statistics), texts_of(given.documents)
     reader = Reader(Dictionary.build(statistics.document_frequency), SIMPLE)
     for threshold in THRESHOLDS:
         engine = SimilarityEngine.build(questions(given.profiles, threshold), SIMPLE, statistics)
@@ -148,18 +144,23 @@ def run_latent(given: Corpus, statistics: TextStatistics) -> None:
     documents = given.documents[:LATENT_DOCUMENTS]
     space = fit(given.sample[:LATENT_SAMPLE], min(DIMENSIONS, LATENT_SAMPLE // 3), SIMPLE, statistics)
     print(f"\nlatent space: {space.dimensions} dimensions, {len(space.terms):,} terms, {len(documents):,} documents")
-    exact_places, exact_profiles = (unit_places(each, SIMPLE, space) for each in (documents, given.profiles))
+    with threadpool_limits(1):  # numpy's own threads: both sides have one core
+        assert {each["num_threads"] for each in threadpool_info()} == {1}
+        measure_latent(given.profiles, documents, space)
+
+
+def measure_latent(asked: list[str], documents: list[str], space: LatentSpace) -> None:
+    exact_places, exact_profiles = (unit_places(each, SIMPLE, space) for each in (documents, asked))
     places, profiles = exact_places.astype(np.float32), exact_profiles.astype(np.float32)
-    texts = as_texts(documents)
+    texts = texts_of(documents)
     for threshold in THRESHOLDS:
-        engine = LatentEngine.build(questions(given.profiles, threshold, "lsi"), SIMPLE, space)
+        engine = LatentEngine.build(questions(asked, threshold, "lsi"), SIMPLE, space)
         found = np.diff(engine.find(texts).start)
         same_counts(reached(exact_places, exact_profiles, threshold, TEXTS), find=found)
         print(f"\n  at {threshold:g}: {found.mean():,.2f} profiles a document, verified")
 
-        def bare() -> None:
-            for first in range(0, len(places), TEXTS):
-                places[first : first + TEXTS] @ profiles.T
+        def bare() -> Array:
+            return bare_products(places, profiles, TEXTS, PROFILES_OF_A_BLOCK)
 
         def comparing(threshold: float = threshold) -> Array:
             return reached(places, profiles, threshold, TEXTS)

@@ -2,34 +2,56 @@
 
 Against parsing the documents with lxml and doing nothing, against the plain NFA in the same kernels, and, on a sample
 of filters, against lxml asking each of them. Answers are compared with lxml's on that sample, and between all ways.
+Then the ways to match values and what chooses between them (`xpath_choices`), and filters through a `Matcher`, whole
+and while they change (`xpath_matcher`).
 """
 
 from __future__ import annotations
 
-import gzip
-import re
-import tarfile
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from dataclasses import dataclass
 
 import numpy as np
 
+from benchmarks import xpath_choices, xpath_matcher
 from benchmarks.alternatives.xpath_search import EachByLxml, parse_each
 from benchmarks.data import folder
-from benchmarks.measuring import in_turn, report, same_count, same_counts, scaled
-from benchmarks.workloads.xpath_queries import Grammar, Settings, filters, grammar, grammar_of
-from tidings.index.facts import Facts, Texts
+from benchmarks.measuring import Measured, in_turn, report, same_count, same_counts, scaled
+from benchmarks.workloads.xml_documents import (
+    AUCTION_DTD,
+    NITF_DTD,
+    RELEASED_FILTERS,
+    as_batch,
+    dblp,
+    jats,
+    lines,
+    nitf,
+    xmark,
+)
+from benchmarks.workloads.xpath_queries import Settings, filters, grammar, grammar_of
+from tidings.index.facts import Facts
 from tidings.index.xml.engine import XPathEngine
-from tidings.index.xml.layout import VERIFIED
-from tidings.index.xml.lowering import Method
+from tidings.language.parser import collecting_young_only
 from tidings.language.xpath import parse_xpath
 
 REPETITIONS = 5
+PATIENCE = 3.0  # seconds that the plain NFA may take for each repetition: it gets fewer documents otherwise
 SAMPLE = 200  # filters that lxml is asked one by one
 FEW = 20  # documents that it is asked about
 DEEP = Settings(depth=10)  # of the filters of which many distinct ones are wanted
-NITF_DTD, AUCTION_DTD = "xml/dtds/nitf-2-5.dtd", "xml/dtds/auction.dtd"
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """What a workload took to index, and to match."""
+
+    name: str
+    filters: int
+    parsing: float  # seconds
+    building: float
+    size: int  # bytes: the arrays, and the sets that were kept while matching
+    matching: float  # seconds a document
 
 
 def run() -> None:
@@ -37,126 +59,95 @@ def run() -> None:
         print(f"\nxpath: skipped, there is no folder xml in {folder()}; TIDINGS_DATA names another")
         return
     XPathEngine.build([parse_xpath("/a")]).find(as_batch([b"<a/>"]))  # compiles the kernels, if nobody has yet
-    nitf = unpacked("xml/nitf_docs_100.tar.gz")
-    released = lines("xml/nitf_queries_500000.txt.gz")
-    for count in (1_000, 100_000, 500_000):
-        measure("NITF filters as released", released[: scaled(count, least=500)], nitf)
+    news, released = nitf(), lines(RELEASED_FILTERS)
+    indexed = [
+        measure("NITF filters as released", released[: scaled(count, least=500)], news)
+        for count in (1_000, 100_000, 500_000)
+    ]
     rules = grammar(folder() / NITF_DTD, "nitf")
-    for count in (154_000, 1_000_000):
-        measure("NITF, distinct filters", filters(rules, DEEP, scaled(count, least=2_000)), nitf)
-    auction = [unzipped("xml/xmark_auction_0.001.xml.gz")]
+    indexed += [
+        measure("NITF, distinct filters", filters(rules, DEEP, scaled(count, least=2_000)), news)
+        for count in (154_000, 1_000_000)
+    ]
     asked = scaled(100_000, least=1_000)
-    measure(
-        "XMark, one document of 1,729 elements", filters(grammar(folder() / AUCTION_DTD, "site"), DEEP, asked), auction
-    )
-    for name, documents in (("DBLP records", dblp()), ("JATS articles", unpacked("xml/elife_jats_100.tar.gz"))):
-        measure(name, filters(grammar_of(documents), DEEP, asked), documents)
-    compare_methods(rules, nitf)
+    auctions = filters(grammar(folder() / AUCTION_DTD, "site"), DEEP, asked)
+    indexed.append(measure("XMark, one document of 1,729 elements", auctions, xmark()))
+    for name, documents in (("DBLP records", dblp()), ("JATS articles", jats())):
+        indexed.append(measure(name, filters(grammar_of(documents), DEEP, asked), documents))
+    report_indexing(indexed)
+    xpath_choices.run(rules, news, jats())
+    xpath_matcher.run(released[: scaled(500_000, least=500)], news)
 
 
-def measure(name: str, texts: Sequence[str], documents: Sequence[bytes]) -> None:
+def measure(name: str, texts: Sequence[str], documents: Sequence[bytes]) -> Indexed:
     """One workload: what it takes to build, and to match; `texts` may hold a filter more than once."""
     distinct = list(dict.fromkeys(texts))
-    parsed = [parse_xpath(text) for text in distinct]
+    start = time.perf_counter()
+    parsed = [parse_xpath(text) for text in collecting_young_only(distinct)]
+    parsing = time.perf_counter() - start
     start = time.perf_counter()
     engine = XPathEngine.build(parsed)
-    seconds = time.perf_counter() - start
-    plain = XPathEngine.build(parsed, memory=0)
+    building = time.perf_counter() - start
     batch = as_batch(documents)
     found = engine.find(batch)
-    same_counts(np.diff(found.start), plain_NFA=np.diff(plain.find(batch).start))
     number = {text: at for at, text in enumerate(distinct)}
     times = np.bincount([number[text] for text in texts], minlength=len(distinct))
     print(f"\nxpath: {name}: {len(texts):,} filters, {len(distinct):,} distinct, {len(documents):,} documents")
-    rate, size = len(distinct) / seconds, bytes_of(engine) / len(distinct)
-    print(f"  built in {seconds:.2f} s, {rate:,.0f} filters/s, {size:,.0f} bytes a filter")
     matches = times[found.fact].sum() / len(documents)
     print(f"  {len(found.fact) / len(documents):,.0f} facts a document, {matches:,.0f} matches")
-    verify_sample(distinct, documents, found)
+    seconds_each = verify_sample(distinct, documents, found)
     ways: dict[str, Callable[[], object]] = {
         "parsing_by_lxml": lambda: parse_each(documents),
         "engine_with_parsing": lambda: engine.find(batch),
-        "plain_NFA": lambda: plain.find(batch),
     }
     measured = in_turn(REPETITIONS, len(documents), **ways)
+    measured["plain_NFA"] = measured_plain(engine, documents, found)
+    count = len(documents)
+    asking = measured["parsing_by_lxml"].median + seconds_each * len(distinct) * count
+    measured["lxml_asking_each"] = Measured("lxml_asking_each", count, (asking,))  # reckoned from the sample
     report(f"{name}, {len(distinct):,} distinct", measured, "documents", "parsing_by_lxml", ours="engine_with_parsing")
-    print(f"  {1e6 / measured['engine_with_parsing'].rate:,.0f} microseconds a document")
+    print("  microseconds a document: " + ", ".join(f"{way} {1e6 / each.rate:,.1f}" for way, each in measured.items()))
+    size = engine.plan.nbytes + engine.sets.nbytes
+    return Indexed(name, len(distinct), parsing, building, size, 1 / measured["engine_with_parsing"].rate)
 
 
-def verify_sample(distinct: Sequence[str], documents: Sequence[bytes], found: Facts) -> None:
-    """Asks lxml some of the filters about some of the documents, and says how long each takes."""
+def measured_plain(engine: XPathEngine, documents: Sequence[bytes], found: Facts) -> Measured:
+    """The same plan with nothing kept: the NFA. On as many documents as it can do in a while, and verified there."""
+    plain = XPathEngine(engine.plan, memory=0)
+    start = time.perf_counter()
+    plain.find(as_batch(documents[:1]))
+    count = max(1, min(len(documents), int(PATIENCE / (time.perf_counter() - start))))
+    batch = as_batch(documents[:count])
+    same_counts(np.diff(found.start)[:count], plain_NFA=np.diff(plain.find(batch).start))
+    return in_turn(min(REPETITIONS, 3), count, plain_NFA=lambda: plain.find(batch))["plain_NFA"]
+
+
+def verify_sample(distinct: Sequence[str], documents: Sequence[bytes], found: Facts) -> float:
+    """Asks lxml some of the filters about some of the documents; the seconds that each takes."""
     chosen = range(0, len(distinct), max(1, len(distinct) // SAMPLE))
     each = EachByLxml([distinct[at] for at in chosen])
     few = range(0, len(documents), max(1, len(documents) // FEW))
     start = time.perf_counter()
     answers = [each.answers(documents[at]) for at in few]
-    seconds = (time.perf_counter() - start) / (len(answers) * len(chosen))
+    seconds = time.perf_counter() - start
+    start = time.perf_counter()
+    parse_each([documents[at] for at in few])
+    seconds -= time.perf_counter() - start
     wanted = sum(map(len, answers))
     ours = sum(int(np.isin(found.fact[found.start[at] : found.start[at + 1]], list(chosen)).sum()) for at in few)
     same_count(wanted, engine=ours)
-    all_of_them = seconds * len(distinct) * 1e3
-    print(f"  lxml: {seconds * 1e6:,.1f} microseconds a filter, by {len(chosen)}: {all_of_them:,.0f} ms a document")
+    each_takes = max(seconds, 0.0) / (len(answers) * len(chosen))
+    print(f"  lxml: {each_takes * 1e6:,.1f} microseconds a filter, by {len(chosen)}, with the same answers")
+    return each_takes
 
 
-def compare_methods(rules: Grammar, documents: Sequence[bytes]) -> None:
-    """The four ways to match values, with one to four predicates in each filter."""
-    count = scaled(50_000, least=1_000)
-    batch = as_batch(documents)
-    for predicates in (1, 2, 3, 4):
-        texts = filters(rules, Settings(predicates=predicates, only_equality=True), count)
-        parsed = list(dict.fromkeys(map(parse_xpath, texts)))
-        engines = {method: XPathEngine.build(parsed, method=method) for method in Method}
-        counts = {method: np.diff(engine.find(batch).start) for method, engine in engines.items()}
-        same_counts(counts[Method.PRUNED], **{method.name: each for method, each in counts.items()})
-        verified = {method: int(engine.counts[VERIFIED]) / len(documents) for method, engine in engines.items()}
-        ways = {method.name: (lambda engine=engine: engine.find(batch)) for method, engine in engines.items()}
-        measured = in_turn(REPETITIONS, len(documents), **ways)
-        matches = counts[Method.PRUNED].mean()
-        title = f"{predicates} predicates a filter, {len(parsed):,} filters, {matches:,.0f} matches a document"
-        report(title, measured, "documents", base="STEP_BY_STEP", ours="PRUNED")
-        print(
-            "  verified a document: " + ", ".join(f"{method.name} {share:,.0f}" for method, share in verified.items())
-        )
-
-
-def bytes_of(engine: XPathEngine) -> int:
-    return engine.plan.nbytes + engine.sets.nbytes
-
-
-# Data
-
-
-def as_batch(documents: Sequence[bytes]) -> Texts:
-    length = np.array([len(document) for document in documents], np.int64)
-    raw = np.ones(len(documents), np.bool_)
-    return Texts(np.frombuffer(b"".join(documents), np.uint8), np.cumsum(length) - length, length, raw)
-
-
-def unzipped(file: str) -> bytes:
-    with gzip.open(folder() / file) as opened:
-        return opened.read()
-
-
-def lines(file: str) -> list[str]:
-    return [line.strip() for line in unzipped(file).decode().splitlines() if line.strip()]
-
-
-def unpacked(file: str) -> list[bytes]:
-    """The files of an archive, in the order of their names."""
-    found: dict[str, bytes] = {}
-    with tarfile.open(folder() / file) as archive:
-        for member in archive:
-            opened = archive.extractfile(member)
-            if opened is not None and Path(member.name).suffix == ".xml":
-                found[member.name] = opened.read()
-    return [found[name] for name in sorted(found)]
-
-
-def dblp() -> list[bytes]:
-    """The records of the excerpt, each a document of its own in UTF-8."""
-    text = unzipped("bibliography/dblp_excerpt.xml.gz").decode("iso-8859-1")
-    records = re.findall(
-        r"<(article|inproceedings|incollection|book|phdthesis|www|proceedings)(\s[^>]*>.*?</\1>)", text, re.S
-    )
-    whole = [f"<{kind}{rest}".encode() for kind, rest in records]
-    return whole[: scaled(2_000, least=200)]
+def report_indexing(indexed: Sequence[Indexed]) -> None:
+    """What filters take to index, and how that and matching grow with their number."""
+    print("\nindexing, from text; bytes with the sets that were kept while matching")
+    for each in indexed:
+        rate = each.filters / (each.parsing + each.building)
+        parsing, building = (seconds / each.filters * 1e6 for seconds in (each.parsing, each.building))
+        parts = f"parsing {parsing:,.1f} µs, building {building:,.1f} µs"
+        size = f"{each.size / each.filters:,.0f} bytes a filter"
+        matching = f"{each.matching * 1e6:,.1f} µs a document"
+        print(f"  {each.filters:>9,} filters: {rate:>8,.0f} filters/s ({parts}), {size}, {matching}: {each.name}")

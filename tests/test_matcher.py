@@ -83,6 +83,16 @@ def test_removing(matcher: Matcher) -> None:
         matcher.remove("ibm")
 
 
+def test_removing_many_is_all_or_nothing(matcher: Matcher) -> None:
+    matcher.add("dear", "price > 90")
+    with pytest.raises(IdentifierError, match="1 of 3 ids are of no subscription, so none was removed: 'none'"):
+        matcher.remove_many(["ibm", "none", "dear"])
+    assert len(matcher) == 3
+    assert matcher.remove_many(["ibm", "dear", "ibm"]) == 2
+    assert [each.id for each in matcher.subscriptions()] == ["cheap"]
+    assert matcher.remove_many([]) == 0
+
+
 @pytest.mark.parametrize("id", [1.5, None, True, 2**63, -(2**63) - 1, b"x", "\ud800"])
 def test_identifiers_are_strings_or_64_bit_integers(id: object) -> None:
     with pytest.raises(IdentifierError):

@@ -9,6 +9,7 @@ import pytest
 from tidings import Matcher, SettingError, StoreError, TextStatistics
 from tidings.analysis import words
 from tidings.analysis.words import SIMPLE, Word
+from tidings.index.layout import LAYOUT
 
 
 def test_a_folder_belongs_to_one_matcher_at_a_time(tmp_path: Path) -> None:
@@ -53,8 +54,10 @@ def test_a_truncated_segment_is_refused(tmp_path: Path, uncompiled: int) -> None
 def test_arrays_of_another_layout_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Matcher(tmp_path, uncompiled=0) as matcher:
         matcher.add("a", "price < 5")
-    monkeypatch.setattr("tidings.index.layout.LAYOUT", 3)
-    with pytest.raises(StoreError, match="has arrays of the layout 2, and this version of tidings reads 3"):
+    monkeypatch.setattr("tidings.index.layout.LAYOUT", LAYOUT + 1)
+    with pytest.raises(
+        StoreError, match=f"has arrays of the layout {LAYOUT}, and this version of tidings reads {LAYOUT + 1}"
+    ):
         Matcher.load(tmp_path)
 
 

@@ -73,6 +73,19 @@ def reached(places: Array, profiles: Array, threshold: float, block: int) -> Arr
     return np.concatenate(counts)
 
 
+def bare_products(places: Array, profiles: Array, block: int, profiles_of_a_block: int) -> Array:
+    """All cosines, each block written over the one before and looked at by nobody: the least that can be done. Gives
+    the last block."""
+    room = np.empty((block, profiles_of_a_block), np.float32)
+    for at in range(0, len(places), block):
+        here = places[at : at + block]
+        for first in range(0, len(profiles), profiles_of_a_block):
+            against = profiles[first : first + profiles_of_a_block].T
+            last = room[: len(here), : against.shape[1]]
+            np.matmul(here, against, out=last)
+    return last
+
+
 def _unit_vectors(
     texts: Sequence[str], numbers: dict[str, int], analyser: Analyser, statistics: TextStatistics
 ) -> tuple[Array, Array, Array]:

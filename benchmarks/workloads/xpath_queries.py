@@ -17,6 +17,7 @@ from typing import Any
 
 from lxml import etree
 
+MISSES = 20_000  # filters in a row that were there already: then there are no more, or hardly
 OPERATORS = ("=", "=", "=", "!=", "<", "<=", ">", ">=")
 
 
@@ -93,10 +94,11 @@ def filters(rules: Grammar, settings: Settings, count: int, *, distinct: bool = 
     if not distinct:
         return [_filter(rules, settings, chance) for _ in range(count)]
     found: dict[str, None] = {}
-    tries = 0
-    while len(found) < count and tries < 50 * count:
+    misses = 0  # since the last new one
+    while len(found) < count and misses < MISSES:
+        before = len(found)
         found[_filter(rules, settings, chance)] = None
-        tries += 1
+        misses = misses + 1 if len(found) == before else 0
     return list(found)
 
 

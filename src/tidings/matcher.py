@@ -12,6 +12,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,12 +23,13 @@ from tidings.errors import IdentifierError, RefusedError, SettingError, TidingsE
 from tidings.explanation import Explanation, explain
 from tidings.index.answers import Answers, Asked, ids_of_row
 from tidings.index.columns import IdColumn
-from tidings.language.parser import collecting_young_only, parse
+from tidings.language.parser import Asked as AskedText
+from tidings.language.parser import Unbound, bound, collecting_young_only, collector_off, parse, read
 from tidings.language.printer import print_expression
 from tidings.model.event import Event, Identifier
 from tidings.model.predicates import Expression
 from tidings.model.result import Cost, EventProblem, MatchResult, Subscription
-from tidings.planning.statistics import learn_from_events
+from tidings.planning.statistics import EventStatistics, learn_from_events
 from tidings.reference import Reading, check_answerable, score, truth
 from tidings.store import Contents, Store, Wanted, open_store, read_contents, save
 
@@ -44,6 +46,7 @@ WORTH_COMPILING = 5_000_000  # pairs of subscription and event that take some se
 REFUSED_SHOWN = 3  # of the refused subscriptions, how many an error message quotes
 _KINDS = {str: "string", int: "integer"}
 Recent = tuple[str, Expression]  # the text and what it means
+Added = tuple[str, AskedText]  # the same, on its way in
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,7 @@ class Matcher:
         self._uncompiled = uncompiled
         self._recent: dict[Identifier, Recent] = {}
         self._index: CompiledIndex | None = None
+        self._learned: EventStatistics | None = None
         self._store: Store | None = None
         if path is not None:
             self._store, contents = open_store(Path(path), wanted)
@@ -90,7 +94,7 @@ class Matcher:
     def add(self, id: Identifier, where: str, *, replace: bool = False) -> None:
         """Adds a subscription, or raises an error that says what is wrong with it. A taken id needs `replace`."""
         _check_identifier(id)
-        self._check_kind(id, ())
+        _check_kind(id, self._id_kind())
         taken = id in self
         if taken and not replace:
             raise _taken(id)
@@ -108,17 +112,20 @@ class Matcher:
         What cannot be added goes to `on_error`; without one it is raised at the end, when all others have been added.
         """
         refused: list[Refused] = []
-        added: dict[Identifier, Recent] = {}
+        added: dict[Identifier, Added] = {}
         rows: dict[Identifier, int] = {}
+        kind = self._id_kind()
         for row, pair in enumerate(collecting_young_only(_pairs(subscriptions))):
             try:
-                id, where = _pair(pair)
+                id, where = pair if type(pair) is tuple and len(pair) == 2 else _pair(pair)
                 _check_identifier(id)
-                self._check_kind(id, added)
+                if type(id) is not kind:
+                    _check_kind(id, kind)
                 if id in rows and not replace:
                     raise IdentifierError(f"the id {id!r} stands twice in what is added; replace=True keeps the last")
                 added[id] = where, self._answerable(where)
                 rows[id] = row
+                kind = type(id)
             except TidingsError as error:
                 refused.append(Refused(row, pair[0] if isinstance(pair, tuple) and pair else None, error))
             if len(added) == CHUNK and self._store is None:  # in a folder, all of it is one change
@@ -129,19 +136,36 @@ class Matcher:
         _report(sorted(refused, key=lambda each: each.row), count, on_error)
         return count
 
-    def _add(self, added: dict[Identifier, Recent], rows: Mapping[Identifier, int], replace: bool) -> list[Refused]:
+    def _add(self, added: dict[Identifier, Added], rows: Mapping[Identifier, int], replace: bool) -> list[Refused]:
         """Adds those whose identifiers are free, or all, and gives the others."""
         taken = self._among(list(added))
         refused = [] if replace else [Refused(rows[id], id, _taken(id)) for id in taken]
         for each in refused:
             del added[each.id]  # type: ignore[arg-type]  # it is one of these
-        self._change([id for id in taken if id in added], added)
+        with collector_off():  # what is added stays
+            self._change([id for id in taken if id in added], added)
         return refused
 
     def remove(self, id: Identifier) -> None:
         if id not in self:
             raise IdentifierError(f"there is no subscription with the id {id!r} to remove")
         self._change([id], {})
+
+    def remove_many(self, ids: Iterable[Identifier]) -> int:
+        """Removes all of these, as one change, and returns how many; none of them if one is not there."""
+        gone = list(dict.fromkeys(ids))
+        for id in gone:
+            _check_identifier(id)
+        kind = self._id_kind()
+        there = self._among([id for id in gone if type(id) is kind])
+        missing = [id for id in gone if id not in there]
+        if missing:
+            shown = ", ".join(map(repr, missing[:REFUSED_SHOWN])) + (", …" if len(missing) > REFUSED_SHOWN else "")
+            raise IdentifierError(
+                f"{len(missing)} of {len(gone)} ids are of no subscription, so none was removed: {shown}"
+            )
+        self._change(gone, {})
+        return len(gone)
 
     def subscriptions(self) -> Iterator[Subscription]:
         """All subscriptions, in no particular order."""
@@ -158,12 +182,17 @@ class Matcher:
                 self._store.keep(self._index.parts, {}, ())
 
     def learn(self, events: Iterable[Event | Mapping[str, Any]]) -> None:
-        """Learns from a sample of events which attributes and values are common.
+        """Learns from a sample of events which attributes and values are common, and what their XML documents are like.
 
         What is compiled from now on is arranged by it; `merge` arranges everything. Without it, the subscriptions
-        themselves must suggest it. It changes how long matching takes and never what matches; it is not kept on disk.
+        themselves must suggest it. It changes how long matching takes and never what matches. A folder keeps it.
         """
-        self._compiled_index().learn(learn_from_events(events))
+        learned = learn_from_events(events)
+        if self._store is not None:
+            self._store.learn(learned)
+        self._learned = learned
+        if self._index is not None:
+            self._index.learn(learned)
 
     def check(self) -> None:
         """Asserts every invariant of what is inside: slow, for tests and for doubts."""
@@ -184,7 +213,7 @@ class Matcher:
         found = {id for id in ids if id in self._recent}
         return found | self._index.among(ids) if self._index is not None else found
 
-    def _change(self, removed: Sequence[Identifier], added: dict[Identifier, Recent]) -> None:
+    def _change(self, removed: Sequence[Identifier], added: dict[Identifier, Added]) -> None:
         """Removes and adds, on the disk first: if that fails, nothing has changed."""
         if len(self._recent) - len(removed) + len(added) > self._uncompiled:
             self._change_much(removed, added)
@@ -192,17 +221,17 @@ class Matcher:
         if self._store is not None and (removed or added):
             self._store.change(removed, {id: where for id, (where, _) in added.items()})
         self._forget(removed)
-        self._recent.update(added)
+        self._recent.update((id, (where, bound(asked))) for id, (where, asked) in added.items())
         if self._store is not None and self._store.crowded:
             parts = self._index.parts if self._index is not None else ()
             self._store.keep(parts, {id: where for id, (where, _) in self._recent.items()}, ())
 
-    def _change_much(self, removed: Sequence[Identifier], added: dict[Identifier, Recent]) -> None:
+    def _change_much(self, removed: Sequence[Identifier], added: dict[Identifier, Added]) -> None:
         """The same, and what was asked one by one until now is compiled with it."""
         index = self._compiled_index()
         gone = set(removed)
-        rows = [(id, *recent) for id, recent in self._recent.items() if id not in gone]
-        rows += [(id, *recent) for id, recent in added.items()]
+        waiting = ((id, recent) for id, recent in self._recent.items() if id not in gone)
+        rows = [(id, *each) for id, each in chain(waiting, added.items())]
         if self._store is None:
             self._forget(removed)
             index.add(rows)
@@ -223,26 +252,27 @@ class Matcher:
         from tidings.index.compiled import CompiledIndex  # numba and what it needs take a while to import
 
         if self._index is None:
-            self._index = CompiledIndex(self._settings)
+            self._index = CompiledIndex(self._settings, self._learned)
         return self._index
 
-    def _answerable(self, where: str) -> Expression:
-        expression = parse(where)
-        check_answerable(expression, self._settings)
-        return expression
+    def _answerable(self, where: str) -> AskedText:
+        asked = read(where)
+        if not isinstance(asked, Unbound):  # comparisons can always be answered
+            check_answerable(asked, self._settings)
+        return asked
 
     def _forget(self, ids: Iterable[Identifier]) -> None:
-        for id in ids:
-            if self._recent.pop(id, None) is None and self._index is not None:
-                self._index.remove(id)
+        compiled = [id for id in ids if self._recent.pop(id, None) is None]
+        if compiled and self._index is not None:
+            self._index.remove(compiled)
 
     def _restore(self, contents: Contents) -> None:
-        self._settings = contents.settings
+        self._settings, self._learned = contents.settings, contents.learned
         self._recent = {id: (where, parse(where)) for id, where in contents.recent.items()}
         if contents.parts:
             from tidings.index.compiled import CompiledIndex
 
-            self._index = CompiledIndex(self._settings, parts=contents.parts)
+            self._index = CompiledIndex(self._settings, self._learned, contents.parts)
 
     # Matching
 
@@ -352,7 +382,8 @@ class Matcher:
         if len(self._recent) > self._uncompiled:
             self._compile()
         parts = self._index.parts if self._index is not None else ()
-        save(Path(path), self._settings, parts, {id: where for id, (where, _) in self._recent.items()})
+        recent = {id: where for id, (where, _) in self._recent.items()}
+        save(Path(path), self._settings, parts, recent, self._learned)
 
     @classmethod
     def load(cls, path: str | Path) -> Matcher:
@@ -378,14 +409,6 @@ class Matcher:
             return type(next(iter(self._recent)))
         return self._index.id_kind() if self._index is not None else None
 
-    def _check_kind(self, id: Identifier, among: Iterable[Identifier]) -> None:
-        kind = self._id_kind() or type(next(iter(among), id))
-        if type(id) is not kind:
-            raise IdentifierError(
-                f"the {_KINDS[type(id)]} {id!r} cannot be an id here: those of this matcher are {_KINDS[kind]}s, "
-                "and all are of one kind"
-            )
-
 
 def _taken(id: Identifier) -> IdentifierError:
     return IdentifierError(f"the id {id!r} is taken; remove it first, or add with replace=True")
@@ -400,6 +423,15 @@ def _check_identifier(id: object) -> None:
         id.encode()
     except UnicodeEncodeError:
         raise IdentifierError(f"the id {id!r} is not Unicode text") from None
+
+
+def _check_kind(id: Identifier, kind: type | None) -> None:
+    """Refuses an identifier of another kind than those that are there; None where there is none."""
+    if kind is not None and type(id) is not kind:
+        raise IdentifierError(
+            f"the {_KINDS[type(id)]} {id!r} cannot be an id here: those of this matcher are {_KINDS[kind]}s, "
+            "and all are of one kind"
+        )
 
 
 def _pairs(subscriptions: Any) -> Iterable[Any]:

@@ -26,6 +26,8 @@ from tidings.index.columns import IdColumn
 from tidings.index.folder import Version, Writer, holds_index, read_version
 from tidings.index.layout import Array
 from tidings.model.event import Identifier
+from tidings.planning.statistics import EventStatistics
+from tidings.planning.statistics_record import record_of, statistics_of
 from tidings.reference import Settings
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
 MOST_CHANGES = 32  # small files, before they are made one
 NO_IDS = IdColumn.of(())
+LEARNED = "events"  # among the settings of a folder: what was learned from a sample of events, or nothing
 
 
 class Contents:
@@ -40,13 +43,15 @@ class Contents:
 
     def __init__(self, folder: Path, version: Version, files: Sequence[ArrayFile]) -> None:
         self.settings = settings_of(version.settings, folder)
+        self.learned = learned_of(version.settings, folder)
         self.recent: dict[Identifier, str] = {}
         self.parts: list[Part] = []
         self.changes: list[str] = []
         for name, file in zip(version.segments, files, strict=True):
             change = Change.from_file(file)
-            for id in change.removed:
-                self._remove(id)
+            removed = [id for id in change.removed if self.recent.pop(id, None) is None]
+            for part in self.parts if removed else ():
+                part.remove_many(removed)
             if file.notes[COMPILED]:
                 from tidings.index.part import Part  # numba and what it needs take a while to import
 
@@ -54,12 +59,6 @@ class Contents:
             else:
                 self.changes.append(name)
                 self.recent.update(zip(change.ids, change.wheres, strict=True))
-
-    def _remove(self, id: Identifier) -> None:
-        if self.recent.pop(id, None) is None:
-            for part in self.parts:
-                if (number := part.find(id)) >= 0:
-                    part.remove(number)
 
 
 def read_contents(folder: Path) -> Contents:
@@ -102,6 +101,11 @@ class Store:
             part.file = name
         self._parts, self._changes = names[: len(parts)], names[len(parts) :]
 
+    def learn(self, learned: EventStatistics) -> None:
+        """Makes a version with the same subscriptions and other statistics of events."""
+        settings = {**self._writer.version.settings, LEARNED: record_of(learned)}
+        self._writer.commit([*self._parts, *self._changes], settings)
+
     def close(self) -> None:
         self._writer.close()
 
@@ -130,12 +134,19 @@ def _is_in(parts: Sequence[Part], id: Identifier, gone: set[Identifier]) -> bool
     return any(part.find(id) >= 0 and not (part.file is not None and id in gone) for part in parts)
 
 
-def save(folder: Path, settings: Settings, parts: Sequence[Part], recent: Mapping[Identifier, str]) -> None:
+def save(
+    folder: Path,
+    settings: Settings,
+    parts: Sequence[Part],
+    recent: Mapping[Identifier, str],
+    learned: EventStatistics | None,
+) -> None:
     """Writes everything to a folder that has no index: either all of it is there afterwards or nothing."""
     segments = (
         (arrays, notes) for arrays, notes, _ in _segments([replace(part, file=None) for part in parts], recent, set())
     )
-    Writer.create(folder, settings_record(settings), segments).close()
+    events = {} if learned is None else {LEARNED: record_of(learned)}
+    Writer.create(folder, settings_record(settings) | events, segments).close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +215,14 @@ def settings_of(record: Mapping[str, Any], folder: Path) -> Settings:
             f"{settings.analyser.version} is installed: the same text may give other words; make it anew"
         )
     return settings
+
+
+def learned_of(record: Mapping[str, Any], folder: Path) -> EventStatistics | None:
+    """The statistics of events that a folder records; None where nothing was learned."""
+    try:
+        return statistics_of(record[LEARNED]) if LEARNED in record else None
+    except (ValueError, KeyError, TypeError) as error:
+        raise StoreError(f"the statistics of events in {folder} cannot be used: {error}") from None
 
 
 def _written(arrays: Mapping[str, Array]) -> dict[str, list[str]]:

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from language.xpath_strategies import spelled, xml_documents, xpath_expressions
+from language.xpath_strategies import PREFIXES, spelled, xml_documents, xpath_expressions
 from tidings.analysis.xml import (
     DEEPEST,
     Document,
@@ -338,7 +338,7 @@ def test_any_source_is_read_or_refused(source: str | bytes) -> None:
 
 def by_libxml2(text: str, document: Document) -> bool:
     """With the document node as context, as relative paths mean it: lxml itself begins at the root element."""
-    return etree.XPath(f"boolean(/self::node()[{text}])")(document.tree) is True
+    return etree.XPath(f"boolean(/self::node()[{text}])", namespaces=PREFIXES)(document.tree) is True
 
 
 @settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
@@ -417,6 +417,19 @@ def test_nodes_are_there_exactly_where_a_path_holds(expression: XPathExpression,
     document = read_document(source)
     found = xpath_nodes(expression, document, 1_000)
     assert all(isinstance(node, NodeSeen) for node in found)
-    assert all(node.path == "/" or document.tree.xpath(node.path) for node in found)
+    assert all(node.path == "/" or document.tree.xpath(node.path, namespaces=PREFIXES) for node in found)
     if isinstance(expression, Exists | Comparison):
         assert bool(found) is xpath_holds(expression, document)
+
+
+def test_nodes_in_namespaces_are_shown_as_the_document_writes_them() -> None:
+    document = read_document(
+        "<n:r xmlns:n='urn:x' n:k='1' xml:lang='en'>\n<a xmlns='urn:x' m:k='2' xmlns:m='urn:x'/></n:r>"
+    )
+    found = xpath_nodes(parse_xpath("//n:a or //@n:k or //@xml:lang", PREFIXES), document)
+    assert [(node.path, node.line) for node in found] == [
+        ("/n:r/*", 2),
+        ("/n:r/@n:k", 1),
+        ("/n:r/*/@n:k", 2),
+        ("/n:r/@xml:lang", 1),
+    ]

@@ -44,3 +44,8 @@ def test_every_path_that_fails_is_told_of(source: str, expression: XPathExpressi
         path = leaf.left if isinstance(leaf, Comparison) else leaf.path
         assert isinstance(path, Path)
         assert line.startswith(f"{text_of_path(path)}: ")
+
+
+def test_a_name_in_a_namespace_is_told_with_it() -> None:
+    (line,) = xpath_failures(parse_xpath("/r/p:a", {"p": "urn:p"}), read_document("<r><a/></r>"))
+    assert line == "/r/{urn:p}a: reaches /r (line 1), and there is no {urn:p}a from there"

@@ -23,7 +23,8 @@ from tidings.index.literals import is_long, key_of, keys_of
 from tidings.index.placing import Placing
 from tidings.index.recipes import Recipes
 from tidings.index.slots import Slots
-from tidings.language import builder
+from tidings.language import builder, parser
+from tidings.language.parser import Asked, Unbound, read
 from tidings.model.predicates import And, Comparison, Expression
 from tidings.model.values import AttributeType, Literal
 from tidings.planning.statistics import EventStatistics
@@ -33,7 +34,7 @@ _LISTS = (layout.KEY_LIST, layout.HAS_ALL_KEYS, layout.HAS_ANY_KEYS)
 _TEXT_LISTS = (layout.TEXT_LIST, layout.HAS_ALL_TEXTS, layout.HAS_ANY_TEXTS)
 
 
-def built(wheres: Sequence[Expression]) -> Built:
+def built(wheres: Sequence[Asked]) -> Built:
     """The segment of the subscriptions, checked."""
     slots = Slots()
     placing = Placing(slots, EventStatistics())
@@ -122,6 +123,10 @@ TIMES = ("DATE '2026-01-31'", "TIMESTAMP '2026-01-31 10:00:00.123456+02:00'", "D
 
 
 def comparisons(count: int, seed: int) -> list[Expression]:
+    return [parse(where) for where in written_comparisons(count, seed)]
+
+
+def written_comparisons(count: int, seed: int) -> list[str]:
     """Conjunctions of one to four comparisons, of few attributes and all types, long numbers and empty intervals."""
     chance = random.Random(seed)
 
@@ -137,13 +142,23 @@ def comparisons(count: int, seed: int) -> list[Expression]:
             return f"{name} BETWEEN {low} AND {high}"
         return f"{name} {chance.choice(('=', '=', '<', '<=', '>', '>=', '<>'))} {literal()}"
 
-    return [parse(" AND ".join(comparison() for _ in range(chance.choice((1, 2, 2, 3, 4))))) for _ in range(count)]
+    return [" AND ".join(comparison() for _ in range(chance.choice((1, 2, 2, 3, 4)))) for _ in range(count)]
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_comparisons_are_placed_together_as_they_are_one_by_one(seed: int) -> None:
     wheres = comparisons(4000, seed)
     assert described(built(wheres)) == described(built_one_by_one(wheres))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_comparisons_are_placed_as_they_are_written_as_their_expressions_are(seed: int) -> None:
+    texts = written_comparisons(2000, seed)
+    parser._templates.clear()  # so that there is room for all that come now
+    one_by_one = built_one_by_one([parse(where) for where in (*texts, *texts)][:2000])
+    asked = [read(where) for where in texts]
+    assert sum(type(each) is Unbound for each in asked) > 500
+    assert described(built(asked)) == described(one_by_one)
 
 
 def test_what_waits_is_placed_in_many_rounds_as_in_one(monkeypatch: pytest.MonkeyPatch) -> None:

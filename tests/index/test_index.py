@@ -181,6 +181,27 @@ def test_adding_removing_and_merging_in_any_order() -> None:
             assert found(matcher, rows) == wanted
 
 
+def test_a_large_part_is_not_merged_with_small_ones_again_and_again() -> None:
+    def sizes(matcher: Matcher) -> list[int]:
+        assert matcher._index is not None
+        return [len(part) for part in matcher._index.parts]
+
+    matcher = Matcher(uncompiled=0)
+    matcher.add_many((number, f"n = {number}") for number in range(3000))
+    matcher.match({})  # which compiles them
+    seen = []
+    for change in range(1, 9):
+        first = 3000 + 10 * change
+        matcher.add_many((number, f"n = {number}") for number in range(first, first + 10))
+        matcher.remove_many(range(10 * change, 10 * change + 10))
+        matcher.match({})
+        seen.append(sizes(matcher)[1:])
+    few, some = [[10] * count for count in (1, 2, 3)], [40]
+    assert seen == [*few, some, *(some + each for each in few), some + some]
+    assert sizes(matcher)[0] == 3000 - 80
+    assert sorted(matcher.match({"n": [15, 100, 2999, 3085]}).ids) == [100, 2999, 3085]
+
+
 def test_lists_say_the_same_as_pairs() -> None:
     wheres, rows = [parse(where) for where in crowd(200, 3)], crowd_events(30, 3)
     matcher = compiled(wheres)
@@ -197,6 +218,24 @@ def test_one_event_with_very_many_matches() -> None:
     matcher.add_many((number, f"price >= {number % 100} AND price <= 1000") for number in range(30_000))
     assert len(matcher.match({"price": 500}).ids) == 30_000
     assert matcher.match_many(pa.table({"price": [500.0, -1.0]})).num_rows == 30_000
+
+
+def test_arrays_with_many_elements() -> None:
+    """The elements of a long array are taken together; more of them than there is room for at first."""
+    kinds = [
+        ("tags = 't{0}'", "array_contains(tags, 't{0}')"),
+        ("sizes = {0}", "sizes = {0}.5", "sizes = {0} AND a = 1"),
+    ]
+    wheres = [parse(kind.format(number)) for number in range(400) for some in kinds for kind in some]
+    whole: Rows = [
+        {"tags": [f"t{number}" for number in range(first, first + count)], "sizes": list(range(first, first + count))}
+        for first, count in ((0, 3), (0, 4), (5, 17), (0, 400), (1, 399), (500, 50), (390, 20))
+    ]
+    odd: Rows = [
+        {"sizes": [number / 2 for number in range(40)], "a": 1},
+        {"sizes": [2**53 + 1, *range(20)], "tags": []},
+    ]
+    assert found(compiled(wheres), whole + odd) == expected(wheres, whole + odd)
 
 
 def test_a_group_that_is_too_small_is_checked_instead() -> None:

@@ -248,3 +248,10 @@ def test_comparisons_are_read_one_by_one() -> None:
         parse(f"b{9 - each} > 'y' AND a{each} = -7")
     assert len(parser._terms) == 40
     assert not parser._templates
+
+
+def test_subscriptions_of_one_shape_have_their_own_namespaces() -> None:
+    texts = [f"xpath_boolean(a, '/p:x{n}', namespaces => 'p=urn:{n % 2}')" for n in range(4)]
+    printed = [print_expression(parse(text)) for text in texts]
+    assert printed == [text.replace("p:", "n1:").replace("p=", "n1=") for text in texts]
+    assert parse(texts[0]) == parse("xpath_boolean(a, '/q:x0', namespaces => 'q=urn:0 p=urn:9')")

@@ -9,9 +9,18 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from language.xpath_strategies import spelled, xpath_expressions
+from language.xpath_strategies import NAMESPACE, PREFIXES, spelled, xpath_expressions
 from tidings.errors import LimitError, SubscriptionError, UnsupportedError
-from tidings.language.xpath import MAXIMUM_LENGTH, MAXIMUM_NESTING, MAXIMUM_STEPS, parse_xpath, print_xpath
+from tidings.language.namespaces import MAXIMUM_LENGTH as LONGEST_NAMESPACES
+from tidings.language.namespaces import MAXIMUM_PREFIXES, NO_NAMESPACES, read_namespaces
+from tidings.language.xpath import (
+    MAXIMUM_LENGTH,
+    MAXIMUM_NESTING,
+    MAXIMUM_STEPS,
+    parse_xpath,
+    print_namespaces,
+    print_xpath,
+)
 from tidings.model.xpath import (
     And,
     Comparator,
@@ -163,17 +172,12 @@ CALL = "write contains(path, 'text')"
         ("a = -b", 4, "arithmetic (-) is not supported", ARITHMETIC),
         ("a = $x", 4, "variables ($) are not supported", "write the value itself"),
         (
-            "ns:a",
-            0,
-            "the namespace prefix ns: is not supported",
-            "a name without a prefix has no namespace; * selects names of every namespace",
+            "a/xml:*",
+            2,
+            "all names of a namespace (xml:*) are not supported",
+            "name them, as in xml:a; * selects names of every namespace",
         ),
-        (
-            "a/@xml:lang",
-            3,
-            "the namespace prefix xml: is not supported",
-            "a name without a prefix has no namespace; * selects names of every namespace",
-        ),
+        ("xml:count(a)", 0, "the function xml:count is not supported", FUNCTIONS),
         ("a/node()", 2, "node() is not supported", STEPS),
         ("comment()", 0, "comment() is not supported", STEPS),
         ("processing-instruction('p')", 0, "processing-instruction() is not supported", STEPS),
@@ -233,6 +237,7 @@ def test_what_is_outside_the_subset_is_refused_by_name(text: str, position: int,
 
 AFTER = "and, or, a comparison or the end"
 OPERAND = "a path, a literal or a function"
+DECLARED = "say what it stands for: xpath_boolean(attribute, '…', namespaces => 'p=http://…')"
 QUOTES = "strings stand in straight quotes: 'text'"
 
 
@@ -274,6 +279,11 @@ QUOTES = "strings stand in straight quotes: 'text'"
         ("a/@1", 3, "found 1, expected a name or *", None),
         ("a " + "x" * 60, 2, f"found {'x' * 39}…, expected {AFTER}", None),
         ("foo::a", 0, "there is no axis foo::", STEPS),
+        ("/a/p:b", 3, "the namespace prefix p: is not declared", DECLARED),
+        ("@p:b", 1, "the namespace prefix p: is not declared", DECLARED),
+        ("xml :a", 4, "a prefix and its name stand together", "write xml:name"),
+        ("xml: a", 3, "a prefix and its name stand together", "write xml:name"),
+        ("xml:1", 3, "a prefix and its name stand together", "write xml:name"),
         (".[1]", 1, "a predicate cannot follow .", "name the node: a[b = 1] or *[b = 1]"),
         ("a/last()", 2, "last() cannot be a step here", "a position stands in brackets: a[last()]"),
         (
@@ -378,9 +388,14 @@ WIDE_STRINGS = st.text(XML_CHARACTERS, max_size=20).filter(lambda text: not ("'"
 WIDE_NUMBERS = st.decimals(-(10**30), 10**30, allow_nan=False, allow_infinity=False)
 
 
+def read_back(tree: XPathExpression) -> XPathExpression:
+    namespaces = print_namespaces(tree)
+    return parse_xpath(print_xpath(tree), read_namespaces(namespaces) if namespaces else NO_NAMESPACES)
+
+
 @given(xpath_expressions())
 def test_what_is_printed_is_read_back(tree: XPathExpression) -> None:
-    assert parse_xpath(print_xpath(tree)) == tree
+    assert read_back(tree) == tree
 
 
 @given(xpath_expressions(WIDE_NAMES, WIDE_NAMES, WIDE_STRINGS, WIDE_NUMBERS, nesting=1))
@@ -394,7 +409,7 @@ def test_what_is_printed_is_read_back_with_any_names_and_values(tree: XPathExpre
 def test_every_spelling_is_the_same_tree(tree: XPathExpression, seed: int) -> None:
     text = spelled(tree, Random(seed))
     assume(len(text) <= MAXIMUM_LENGTH and text.count("(") + text.count("[") <= MAXIMUM_NESTING)
-    assert parse_xpath(text) == tree
+    assert parse_xpath(text, PREFIXES) == tree
 
 
 SYMBOLS = [
@@ -430,11 +445,11 @@ def parsed_or_refused(text: str) -> None:
     """Any string gives a tree whose text is read back, or a SubscriptionError that can be shown."""
     refused: SubscriptionError | None = None
     try:
-        tree = parse_xpath(text)
+        tree = parse_xpath(text, {"n1": NAMESPACE, "a": "urn:a"})
     except SubscriptionError as error:
         refused = error
     if refused is None:
-        assert parse_xpath(print_xpath(tree)) == tree
+        assert read_back(tree) == tree
     else:
         assert 0 <= refused.position <= len(text)
         assert "\n" not in refused.problem
@@ -472,3 +487,67 @@ def test_a_token_in_a_message_is_cut_short_and_on_one_line() -> None:
     with pytest.raises(SubscriptionError) as caught:
         parse_xpath("a 'x" + "\n" * 100 + "y'")
     assert caught.value.problem == f"found 'x y', expected {AFTER}"
+
+
+# Namespaces
+
+
+def test_a_tree_knows_the_namespace_and_not_the_prefix() -> None:
+    tree = parse_xpath("/p:a[q:b/@xml:lang = 'en']/p:c", {"p": "urn:1", "q": "urn:2"})
+    assert tree == parse_xpath("/q:a[p:b/@xml:lang = 'en']/q:c", {"q": "urn:1", "p": "urn:2"})
+    assert tree != parse_xpath("/a[b/@lang = 'en']/c")
+    assert print_xpath(tree) == "/n1:a[n2:b/@xml:lang = 'en']/n1:c"
+    assert print_namespaces(tree) == "n1=urn:1 n2=urn:2"
+    assert print_namespaces(parse_xpath("//@xml:lang")) == ""
+
+
+def test_words_of_the_language_may_be_prefixes_and_names() -> None:
+    tree = parse_xpath("and:or and or:and", {"and": "urn:1", "or": "urn:2"})
+    assert print_xpath(tree) == "/n1:or and /n2:and"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("p=urn:p", {"p": "urn:p"}),
+        ("  p=http://x/?a=b#c \n\tq=here ", {"p": "http://x/?a=b#c", "q": "here"}),
+        ("é-1.2=urn:é", {"é-1.2": "urn:é"}),
+        ("p=urn:x q=urn:x", {"p": "urn:x", "q": "urn:x"}),
+    ],
+)
+def test_namespaces_are_pairs(text: str, found: dict[str, str]) -> None:
+    assert read_namespaces(text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "position", "problem"),
+    [
+        ("", 0, "there is no namespace"),
+        ("p", 0, "p is no prefix=namespace"),
+        ("p=a q=", 4, "q= is no prefix=namespace"),
+        ("=urn:x", 0, "a namespace without a prefix"),
+        ("1=urn:x", 0, "'1' cannot be a prefix"),
+        ("a:b=urn:x", 0, "'a:b' cannot be a prefix"),
+        ("p=a p=b", 4, "the prefix p stands twice"),
+        ("xml=urn:x", 0, "the prefix xml is reserved"),
+        ("xmlns=urn:x", 0, "the prefix xmlns is reserved"),
+        ("p=a{b}", 3, "the character '{' cannot stand in a namespace"),
+        ("p=it's", 4, 'the character "\'" cannot stand in a namespace'),
+    ],
+)
+def test_what_is_no_list_of_namespaces_is_refused(text: str, position: int, problem: str) -> None:
+    with pytest.raises(SubscriptionError) as caught:
+        read_namespaces(text)
+    assert (caught.value.position, caught.value.problem) == (position, problem)
+
+
+def test_namespaces_have_limits_that_their_canonical_text_keeps() -> None:
+    many = " ".join(f"p{number}=urn:{number}" for number in range(MAXIMUM_PREFIXES))
+    assert len(read_namespaces(many)) == MAXIMUM_PREFIXES
+    with pytest.raises(LimitError, match="at most 64 prefixes"):
+        read_namespaces(f"{many} q=urn:q")
+    longest = "u" * LONGEST_NAMESPACES
+    tree = parse_xpath("/p:a", read_namespaces(f"p={longest}"))
+    assert read_back(tree) == tree
+    with pytest.raises(LimitError, match="at most 4096 characters"):
+        read_namespaces(f"p={longest}u")

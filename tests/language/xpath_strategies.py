@@ -33,8 +33,10 @@ from tidings.model.xpath import (
 )
 
 # What is named more often is drawn more often.
-ELEMENTS = (*"aaaaabbb", "or", "div", "text", "é")
-ATTRIBUTES = (*"xxx", "y", "and")
+NAMESPACE = "urn:x"
+PREFIXES = {"n": NAMESPACE}
+ELEMENTS = (*"aaaaabbb", "or", "div", "text", "é", f"{{{NAMESPACE}}}a", f"{{{NAMESPACE}}}b")
+ATTRIBUTES = (*"xxx", "y", "and", f"{{{NAMESPACE}}}x")
 STRINGS = (*("1", "2008", "abc") * 6, "2008 ", "", " ", "ab", "1e3", "-1", "0.5", "NaN", "it's", 'say "x"', "<&]]>é")
 NUMBERS = tuple(map(Decimal, ("1", "1", "2", "2", "2008", "0", "3", "-1", "0.5", "1000")))
 
@@ -132,7 +134,7 @@ def _path(absolute: bool, steps: Sequence[Step], last: Sequence[Step], ends_in_s
 
 
 def xml_documents() -> st.SearchStrategy[str]:
-    """Well-formed documents with nested elements, mixed content, comments, instructions and CDATA sections."""
+    """Well-formed documents with nested elements, mixed content, namespaces, comments, instructions and CDATA."""
     texts = st.sampled_from(STRINGS)
     asides = st.sampled_from(("<!--abc-->", "<?p abc?>", "<!---->"))
     sections = texts.filter(lambda text: "]]>" not in text).map(lambda text: f"<![CDATA[{text}]]>")
@@ -156,8 +158,17 @@ def xml_documents() -> st.SearchStrategy[str]:
 
 
 def _element(name: str, attributes: dict[str, str], content: Sequence[str]) -> str:
-    written = "".join(f" {key}={quoteattr(value)}" for key, value in attributes.items())
-    return f"<{name}{written}>{''.join(content)}</{name}>"
+    written = "".join(f" {prefixed(key)}={quoteattr(value)}" for key, value in attributes.items())
+    if any(key[0] == "{" for key in (name, *attributes)):
+        written += f" xmlns:n='{NAMESPACE}'"
+    if name == f"{{{NAMESPACE}}}b":  # of this one the namespace is that of names without a prefix, also below it
+        return f"<b xmlns='{NAMESPACE}'{written}>{''.join(content)}</b>"
+    return f"<{prefixed(name)}{written}>{''.join(content)}</{prefixed(name)}>"
+
+
+def prefixed(name: str) -> str:
+    """As it is written where the prefix is declared."""
+    return name.replace(f"{{{NAMESPACE}}}", "n:")
 
 
 def spelled(expression: XPathExpression, random: Random, *, in_full: bool = False) -> str:
@@ -260,9 +271,9 @@ class _Spelling:
     def _step(self, step: Step) -> list[str]:
         match step.kind:
             case NodeKind.ELEMENT:
-                tokens = ["child", "::", step.name] if self._in_full else [step.name]
+                tokens = ["child", "::", prefixed(step.name)] if self._in_full else [prefixed(step.name)]
             case NodeKind.ATTRIBUTE:
-                tokens = ["attribute", "::", step.name] if self._in_full else ["@", step.name]
+                tokens = ["attribute", "::", prefixed(step.name)] if self._in_full else ["@", prefixed(step.name)]
             case NodeKind.TEXT:
                 tokens = ["child", "::", "text", "(", ")"] if self._in_full else ["text", "(", ")"]
             case NodeKind.SELF:

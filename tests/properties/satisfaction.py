@@ -14,6 +14,7 @@ from random import Random
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
+from language.xpath_strategies import NAMESPACE, prefixed
 from tidings.model import text, xpath
 from tidings.model.predicates import (
     And,
@@ -210,8 +211,9 @@ class _Element:
         return same[0]
 
     def __str__(self) -> str:
-        attributes = "".join(f" {name}={quoteattr(value)}" for name, value in self.attributes.items())
-        return f"<{self.name}{attributes}>{''.join(map(_content, self.content))}</{self.name}>"
+        attributes = "".join(f" {prefixed(name)}={quoteattr(value)}" for name, value in self.attributes.items())
+        name = prefixed(self.name)
+        return f"<{name}{attributes} xmlns:n='{NAMESPACE}'>{''.join(map(_content, self.content))}</{name}>"
 
 
 def _content(node: _Element | str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from collections.abc import Callable
 from decimal import Decimal
 from typing import TypeAlias
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from strategies import attributes, expressions, numbers, predicates
 from tidings.errors import SubscriptionError
 from tidings.language import parser
-from tidings.language.parser import parse
+from tidings.language.parser import Unbound, bound, parse, read
 from tidings.language.printer import print_attribute, print_expression
 from tidings.model.predicates import Attribute, Comparison, Expression, Operator, negation
 from tidings.model.values import AttributeType, Literal
@@ -21,12 +22,16 @@ from tidings.model.values import AttributeType, Literal
 Outcome: TypeAlias = Expression | tuple[type, str]
 
 
-def outcome(where: str) -> Outcome:
+def outcome(where: str, parse: Callable[[str], Expression] = parse) -> Outcome:
     """The expression, or the error in words."""
     try:
         return parse(where)
     except SubscriptionError as error:
         return type(error), str(error)
+
+
+def read_and_bound(where: str) -> Expression:
+    return bound(read(where))
 
 
 def forget_shapes() -> None:
@@ -105,6 +110,7 @@ def test_a_text_means_the_same_once_its_shape_is_known(expression: Expression) -
     forget_shapes()
     outcomes = [outcome(where) for _ in range(4)]
     assert outcomes == [expression] * 4
+    assert outcome(where, read_and_bound) == expression
 
 
 LITERALS = (
@@ -155,6 +161,33 @@ def test_texts_of_one_shape_give_what_each_gives_alone(shape: str, filled: list[
         alone.append(outcome(text))
     forget_shapes()
     assert [outcome(text) for text in texts + texts] == alone + alone
+    assert [outcome(text, read_and_bound) for text in texts] == alone
+
+
+@pytest.mark.parametrize(
+    ("where", "is_unbound"),
+    [
+        ("n = 5", True),
+        ("s = 'a' AND -2.5 >= n", True),
+        ("(s = r'\\d' AND (n BETWEEN 1 AND 2.5)) AND m <> .5", False),  # a backslash may be a wrong escape
+        ("(s = 'it''s' AND (n BETWEEN 1 AND 2.5)) AND m <> .5", True),
+        ("n = 1e3", False),  # an exponent may be too large
+        ("n = 1234567890123456", False),  # a number of 16 characters may be one that float64 does not have
+        ("n = 123456789012345", True),
+        ("NOT n = 5", False),
+        ("n = 5 OR n = 6", False),
+        ("at = DATE '2026-01-31'", False),
+        ("n IN (1, 2)", False),
+        ("s LIKE 'a%'", False),
+        ("n = 5 AND flag", False),
+    ],
+)
+def test_rows_of_comparisons_are_left_unbound_once_their_shape_is_known(where: str, is_unbound: bool) -> None:
+    forget_shapes()
+    expected = [parse(where), parse(where)][0]
+    found = read(where)
+    assert isinstance(found, Unbound) == is_unbound
+    assert bound(found) == expected
 
 
 @given(st.lists(st.text(string.printable, max_size=6), max_size=6), st.lists(st.sampled_from(LITERALS), max_size=6))

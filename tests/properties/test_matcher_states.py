@@ -138,6 +138,17 @@ class Matchers(RuleBasedStateMachine):
                 matcher.remove(id)
             del self.model[id]
 
+    @rule(data=st.data())
+    def remove_many(self, data: st.DataObject) -> None:
+        ids = data.draw(st.lists(st.sampled_from((*self.ids, *self.other_ids[:1])), max_size=5))
+        if any(id not in self.model for id in ids):
+            self.refused(lambda matcher: matcher.remove_many(ids), tidings.IdentifierError)
+        else:
+            for matcher in self.matchers:
+                assert matcher.remove_many(ids) == len(set(ids))
+            for id in set(ids):
+                del self.model[id]
+
     # What must change nothing
 
     @rule()

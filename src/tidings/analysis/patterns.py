@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from itertools import accumulate
+from typing import NamedTuple
 
 from tidings.analysis.words import Analyser, Word
 from tidings.model.text import NEXT, AllOf, AnyOf, Gap, Not, Terms, TextPattern
@@ -64,8 +65,7 @@ def _of_terms(pattern: Terms, positions: Positions, analyser: Analyser) -> froze
     return None if chain is None else _chain(chain, positions)
 
 
-@dataclass(frozen=True, slots=True)
-class Chain:
+class Chain(NamedTuple):
     """Terms as an analyser reads them: words, the gaps between them, and the numbers of those that are prefixes."""
 
     words: tuple[str, ...]
@@ -75,18 +75,24 @@ class Chain:
 
 def chain_of(pattern: Terms, analyser: Analyser) -> Chain | None:
     """None where some term has no word, so that the chain is found nowhere."""
-    texts: list[str] = []
-    gaps: list[Gap] = []
-    prefixes: list[int] = []
-    for number, (term, gap) in enumerate(zip(pattern.terms, (NEXT, *pattern.gaps), strict=True)):
-        words = [word.text for word in analyser.words(term)]
-        if not words:
-            return None
-        texts += words
-        gaps += [gap] + [NEXT] * (len(words) - 1)
-        if number in pattern.prefixes:
-            prefixes.append(len(texts) - 1)
-    return Chain(tuple(texts), tuple(gaps[1:]), frozenset(prefixes))
+    return chain_of_words(pattern, [[word.text for word in analyser.words(term)] for term in pattern.terms])
+
+
+def chain_of_words(pattern: Terms, of_terms: Sequence[Sequence[str]]) -> Chain | None:
+    """The same from the words of each term."""
+    if not all(of_terms):
+        return None
+    texts = tuple([text for words in of_terms for text in words])
+    if len(texts) == len(of_terms):
+        return Chain(texts, pattern.gaps, pattern.prefixes)
+    gaps = [each for gap, words in zip((NEXT, *pattern.gaps), of_terms, strict=True) for each in _inside(gap, words)]
+    ends = list(accumulate(map(len, of_terms)))
+    return Chain(texts, tuple(gaps[1:]), frozenset(ends[number] - 1 for number in pattern.prefixes))
+
+
+def _inside(before: Gap, words: Sequence[str]) -> list[Gap]:
+    """The gaps before each word of a term: in it they are those of a phrase."""
+    return [before] + [NEXT] * (len(words) - 1)
 
 
 def _chain(chain: Chain, positions: Positions) -> frozenset[int] | None:

@@ -45,8 +45,12 @@ class TextStatistics:
                 )
 
     def idf(self, word: str) -> float:
-        """The weight of a word for its rarity: ln((1 + N) / (1 + df)) + 1, which is never below 1."""
-        return math.log((1 + self.documents) / (1 + self.document_frequency.get(word, 0))) + 1.0
+        """The weight of a word for its rarity."""
+        return self.rarity(self.document_frequency.get(word, 0))
+
+    def rarity(self, frequency: int) -> float:
+        """That of every word in so many documents: ln((1 + N) / (1 + df)) + 1, which is never below 1."""
+        return math.log((1 + self.documents) / (1 + frequency)) + 1.0
 
     def __add__(self, other: TextStatistics) -> TextStatistics:
         """The statistics of both samples together. Both must have been read with one analyser."""

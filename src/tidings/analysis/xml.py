@@ -25,6 +25,7 @@ from tidings.model.xpath import (
     Path,
     StringTest,
     XPathExpression,
+    split_name,
     text_of,
     text_of_literal,
     text_of_path,
@@ -93,6 +94,16 @@ def read_document(source: str | bytes, limits: DocumentLimits = DEFAULT_LIMITS) 
     if limits.depth < DEEPEST and _deeper_than(limits.depth)(tree):
         raise _too_deep(limits.depth)
     return Document(tree)
+
+
+_HAS_EMPTY_TEXT = etree.XPath("boolean(//text()[. = ''])", regexp=False, smart_strings=False)
+
+
+def as_plain(document: Document) -> bytes | None:
+    """The document in UTF-8, without its DOCTYPE; None if it has a text of no characters, which cannot be written."""
+    if _HAS_EMPTY_TEXT(document.tree):
+        return None
+    return etree.tostring(document.tree, encoding="utf-8", xml_declaration=False, doctype="")
 
 
 def xpath_holds(expression: XPathExpression, document: Document) -> bool:
@@ -189,7 +200,10 @@ def _evaluated(compiled: etree.XPath, document: Document) -> Any:
 
 def _name_for_libxml2(name: str) -> str:
     """libxml2's XPath knows the letters of XML 1.0's fourth edition only, but its parser reads names of the fifth."""
-    return name if name == ANY_NAME or name.isascii() else f"*[local-name() = '{name}' and namespace-uri() = '']"
+    namespace, local = split_name(name)
+    if name == ANY_NAME or (not namespace and name.isascii()):
+        return name
+    return f"*[local-name() = '{local}' and namespace-uri() = '{namespace}']"
 
 
 # Explaining
@@ -241,10 +255,20 @@ def _node_seen(node: Any, document: Document) -> NodeSeen:
         return NodeSeen(document.tree.getpath(node), node.sourceline or 1, _short(node.xpath("string()")))
     owner = node.getparent()
     if node.is_attribute:
-        return NodeSeen(f"{document.tree.getpath(owner)}/@{node.attrname}", owner.sourceline or 1, _short(node))
+        name = _as_written(node.attrname, owner)
+        return NodeSeen(f"{document.tree.getpath(owner)}/@{name}", owner.sourceline or 1, _short(node))
     element = owner.getparent() if node.is_tail else owner
     place = f"{document.tree.getpath(element)}/text(){_number_of_text(element, owner if node.is_tail else None)}"
     return NodeSeen(place, owner.sourceline or 1, _short(node))
+
+
+def _as_written(name: str, element: Any) -> str:
+    """The name of an attribute with a prefix that stands for its namespace there."""
+    namespace, local = split_name(name)
+    if not namespace:
+        return local
+    prefixes = {given: prefix for prefix, given in element.nsmap.items() if prefix is not None}
+    return f"{prefixes.get(namespace, 'xml')}:{local}"
 
 
 def _number_of_text(element: Any, before: Any) -> str:

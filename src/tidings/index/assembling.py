@@ -13,7 +13,7 @@ import numpy as np
 from tidings.index import layout
 from tidings.index.checks import Checks
 from tidings.index.entries import Columns
-from tidings.index.grams import rarest
+from tidings.index.grams import around, rarest
 from tidings.index.hashing import fill_hash, set_filter
 from tidings.index.keys import hash_strings
 from tidings.index.layout import LEAST, MOST, Array, Segment, reach
@@ -54,6 +54,7 @@ def assembled(placing: Placing) -> tuple[Segment, Array]:
     texts = placing.checks.strings.arrays()
     substrings = np.flatnonzero(columns.kind == layout.SUBSTRING)
     columns.key[substrings], columns.low[substrings] = rarest(columns.whole[substrings], *texts)
+    columns.high[substrings] = around(columns.whole[substrings], columns.low[substrings], *texts)
     hashes = hash_strings(*texts[::-1])
     points = np.flatnonzero(columns.order == layout.TEXT_POINT)
     columns.low[points] = columns.high[points] = hashes[columns.low[points]]

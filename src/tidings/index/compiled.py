@@ -23,7 +23,7 @@ from tidings.index.matching import Findings, SegmentMatcher, Verify
 from tidings.index.part import Part, PartBuilder
 from tidings.index.slots import Slots, SlotType
 from tidings.index.views import batch_directory
-from tidings.language.parser import collecting_young_only, parse
+from tidings.language.parser import Asked, bound, collecting_young_only, parse, read
 from tidings.model.event import Event, Identifier
 from tidings.model.predicates import Attribute, Expression
 from tidings.model.result import EventProblem
@@ -33,11 +33,11 @@ from tidings.reference import Reading, Settings, truth
 if TYPE_CHECKING:
     import pyarrow
 
-FAN = 8  # parts of about one size that are merged into one
+FAN = 4  # parts of about one size that are merged into one; each part reads the texts of an event by itself
 MOST_PLACED = 2_000_000  # subscriptions that may wait, placed, for the next event
 KEPT_EXPRESSIONS = 16_384  # of those that only the reference can decide
 SAMPLE = 1_000  # subscriptions from which it is guessed which attributes take many values
-Added = tuple[Identifier, str, Expression]
+Added = tuple[Identifier, str, Asked]
 T = TypeVar("T")
 
 _parsed = lru_cache(KEPT_EXPRESSIONS)(parse)
@@ -82,16 +82,18 @@ class CompiledIndex:
         if len(self._builder) >= MOST_PLACED or any(map(self._builder.had, (each[0] for each in subscriptions))):
             self._assemble()
         if self._builder.untouched:
-            self._builder = PartBuilder(self._known([each[2] for each in _sample(subscriptions)]), self._settings)
+            self._builder = PartBuilder(
+                self._known([bound(each[2]) for each in _sample(subscriptions)]), self._settings
+            )
         place = self._builder.add
-        for id, where, expression in collecting_young_only(subscriptions):
-            place(id, where, expression)
+        for id, where, asked in collecting_young_only(subscriptions):
+            place(id, where, asked)
 
     def built(self, subscriptions: Sequence[Added]) -> Part:
         """A part of these, which is not one of this index yet."""
-        builder = PartBuilder(self._known([each[2] for each in _sample(subscriptions)]), self._settings)
-        for id, where, expression in collecting_young_only(subscriptions):
-            builder.add(id, where, expression)
+        builder = PartBuilder(self._known([bound(each[2]) for each in _sample(subscriptions)]), self._settings)
+        for id, where, asked in collecting_young_only(subscriptions):
+            builder.add(id, where, asked)
         return builder.part()
 
     def _known(self, sample: Iterable[Expression]) -> EventStatistics:
@@ -103,16 +105,13 @@ class CompiledIndex:
             return type(next(id for id, _ in self._builder.rows()))
         return next((str if part.ids.column.are_texts else int for part in self._parts if len(part)), None)
 
-    def remove(self, id: Identifier) -> bool:
-        """Removes a subscription, and says whether it was there."""
-        if id in self._builder:
-            self._builder.remove(id)
-            return True
-        part, number = self._place(id)
-        if part is None:
-            return False
-        part.remove(number)
-        return True
+    def remove(self, ids: Sequence[Identifier]) -> None:
+        """Removes subscriptions; what is not there stays away."""
+        for id in ids:
+            if id in self._builder:
+                self._builder.remove(id)
+        for part in self._parts:
+            part.remove_many(ids)
 
     def __len__(self) -> int:
         return len(self._builder) + sum(len(part) for part in self._parts)
@@ -124,8 +123,7 @@ class CompiledIndex:
         """Those of the identifiers that are there."""
         found = {id for id in ids if id in self._builder}
         for part in self._parts:
-            there = part.ids.find_many(ids)
-            found.update(ids[at] for at, number in there.items() if not part.removed or part.alive[number])
+            found.update(id for id, number in zip(ids, part.find_many(ids).tolist(), strict=True) if number >= 0)
         return found
 
     def where_of(self, id: Identifier) -> str | None:
@@ -242,18 +240,21 @@ class CompiledIndex:
         sample = [parse(largest.wheres[number]) for number in _sample(range(len(largest.ids)))]
         builder = PartBuilder(self._known(sample), self._settings)
         for id, where in collecting_young_only(row for part in parts for row in part.rows()):
-            builder.add(id, where, parse(where))
+            builder.add(id, where, read(where))
         return builder.part()
 
 
 def crowded(parts: Sequence[Part]) -> int:
     """How many of the last parts are to be merged: FAN of one order of magnitude, with the smaller ones among them, or
-    one of which most was removed, with those after it."""
+    one of which most was removed, with those after it.
+
+    Smaller ones do not count: a large part is merged with parts of its size, and not again and again with small ones.
+    """
     tiers = [len(part).bit_length() // (FAN.bit_length() - 1) for part in parts]
     for tier in sorted(set(tiers)):
-        run = len(list(takewhile(tier.__ge__, reversed(tiers))))
-        if run >= FAN:
-            return run
+        run = list(takewhile(tier.__ge__, reversed(tiers)))
+        if run.count(tier) >= FAN:
+            return len(run)
     wasted = [number for number, part in enumerate(parts) if part.removed > len(part)]
     return len(parts) - wasted[-1] if wasted else 0
 

@@ -26,8 +26,10 @@ def question_of(predicate: Predicate) -> tuple[SlotType, Any] | None:
             return None
 
 
-def built(kind: SlotType, questions: Sequence[Any], settings: Settings) -> Engine:
-    """An engine for these questions, numbered from 0."""
+def built(
+    kind: SlotType, questions: Sequence[Any], settings: Settings, documents: Sequence[str | bytes] = ()
+) -> Engine:
+    """An engine for these questions, numbered from 0. `documents` are a sample of those that they are asked about."""
     match kind:
         case SlotType.PATTERN:
             from tidings.index.text.patterns import PatternEngine
@@ -44,7 +46,7 @@ def built(kind: SlotType, questions: Sequence[Any], settings: Settings) -> Engin
         case SlotType.XPATH:
             from tidings.index.xml.engine import XPathEngine
 
-            return XPathEngine.build(questions)
+            return XPathEngine.build(questions, sample=documents)
     raise AssertionError(kind)  # pragma: no cover - every kind of facts is above
 
 

@@ -32,6 +32,20 @@ def rarest(strings: Array, text_start: Array, text_data: Array) -> tuple[Array, 
     return np.concatenate(found_keys), np.concatenate(found_places)
 
 
+def around(strings: Array, places: Array, text_start: Array, text_data: Array) -> Array:
+    """What these strings have beside the gram at these places: the bytes before it and behind it, the first lowest, and
+    in the highest byte how many there are, and how many of them before. -1 where they are more than AROUND."""
+    starts, lengths = text_start[strings], text_start[strings + 1] - text_start[strings]
+    sizes = np.minimum(lengths, layout.GRAM)
+    others = lengths - sizes
+    packed = np.where(others > layout.AROUND, -1, (others << 3 | places) << 56)
+    for byte in range(layout.AROUND):
+        some = np.flatnonzero((others > byte) & (others <= layout.AROUND))
+        at = starts[some] + byte + np.where(byte < places[some], 0, sizes[some])
+        packed[some] |= text_data[at].astype(np.int64) << (8 * byte)
+    return packed
+
+
 def _hashes(keys: Array, bits: int) -> Array:
     return ((keys.astype(np.uint64) * _SPREAD) >> np.uint64(64 - bits)).astype(np.int64)
 

@@ -21,6 +21,17 @@ def mixed(key):  # type: ignore[no-untyped-def]  # compiled: types come from the
     return found ^ (found >> _33)
 
 
+@compiled_into_callers
+def home(key, size):  # type: ignore[no-untyped-def]  # compiled: types come from the call
+    """Where a key belongs in a table of so many places, a power of two.
+
+    A key that is small enough is its own place. Facts are numbered so that those which are found together are near each
+    other, and so are their places then. Numbers, times and hashes of strings are large, and are mixed.
+    """
+    own, places = np.uint64(key), np.uint64(size)
+    return np.int64(own if own < places else mixed(key) & (places - np.uint64(1)))
+
+
 @compiled
 def fill_hash(table_hash, table_buckets, bucket_key, hash_bucket):  # type: ignore[no-untyped-def]
     """Gives each bucket a place in the hash of its table; `hash_bucket` is -1 where a place is free."""
@@ -28,9 +39,8 @@ def fill_hash(table_hash, table_buckets, bucket_key, hash_bucket):  # type: igno
         start, size = table_hash[table], table_hash[table + 1] - table_hash[table]
         if size == 0:
             continue
-        mask = np.uint64(size - 1)
         for bucket in range(table_buckets[table], table_buckets[table + 1]):
-            place = start + np.int64(mixed(bucket_key[bucket]) & mask)
+            place = start + home(bucket_key[bucket], size)
             while hash_bucket[place] >= 0:
                 place += 1
                 if place == start + size:

@@ -160,7 +160,8 @@ def _check_hash(segment: Segment, table: int) -> None:
         and np.array_equal(columns.end[places], segment.bucket_entries[used + 1]),
         f"places of table {table} have the entries of their buckets",
     )
-    wanted = (_mixed(columns.key[places].view(np.uint64)) & np.uint64(size - 1)).astype(np.int64)
+    keys = columns.key[places].view(np.uint64)
+    wanted = np.where(keys < np.uint64(size), keys, _mixed(keys) & np.uint64(size - 1)).astype(np.int64)
     free = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.tile(found < 0, 2))])  # before each place, twice round
     _must(
         (free[wanted + (places - wanted) % size] == free[wanted]).all(), f"table {table} is free on no way to a bucket"
@@ -220,6 +221,10 @@ def _check_grams(segment: Segment, table: int) -> None:
             at, text = int(segment.entry_low[entry]), int(segment.entry_text[entry])
             whole = segment.text_data[segment.text_start[text] : segment.text_start[text + 1]].tobytes()
             _must(at >= 0 and whole[at : at + len(gram)] == gram, f"gram {gram!r} stands in {whole!r} at {at}")
+            beside = whole[:at] + whole[at + len(gram) :]
+            packed = (len(beside) << 3 | at) << 56 | int.from_bytes(beside, "little")
+            packed = packed if len(beside) <= layout.AROUND else -1
+            _must(int(segment.entry_high[entry]) == packed, f"what {whole!r} has beside {gram!r} is in its entry")
 
 
 def _check_order(segment: Segment, table: int) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from tidings.index import layout
 from tidings.index.check_kernels import FALSE, UNDECIDED, check_truth, is_text, same_bytes
 from tidings.index.compiling import compiled, compiled_into_callers
-from tidings.index.hashing import mixed
+from tidings.index.hashing import home, mixed
 from tidings.index.keys import HASH_START, hash_end, hash_step
 from tidings.index.layout import BATCH as B
 from tidings.index.layout import FOUND as F
@@ -32,6 +32,9 @@ _FILTER_SHIFT = np.uint64(64 - layout.FILTER_BITS)
 _ONE, _SIX, _LOW_SIX = np.uint64(1), np.uint64(6), np.uint64(63)
 _SLICES, _HITS, _CANDIDATES, _UNDECIDED, _FULL = 0, 1, 2, 3, 4  # in `used` of Found
 _FIRST, _END = 2, 3  # in a place of a hash
+_AROUND, _BESIDE = layout.AROUND, np.uint64((1 << 8 * layout.AROUND) - 1)
+_TWO, _LAST = np.uint64(_FIRST), np.uint64(_END)
+_MANY = 4  # values of one slot, from which on they are worth taking together
 REJECTED = np.iinfo(np.int64).min
 
 
@@ -44,7 +47,7 @@ def next_place(seg, table, key, place):  # type: ignore[no-untyped-def]
     table_hash, places = int64s(seg, S.table_hash), int64s(seg, S.hash_places)
     start, end = 4 * table_hash[table], 4 * table_hash[table + 1]
     if place < 0:
-        place = start + 4 * np.int64(mixed(key) & np.uint64(table_hash[table + 1] - table_hash[table] - 1))
+        place = start + 4 * home(key, table_hash[table + 1] - table_hash[table])
     while places[place + _END] > 0:
         if places[place] == key:
             return place
@@ -110,6 +113,13 @@ def first_at_least(values, start, end, wanted):  # type: ignore[no-untyped-def]
 
 
 @compiled_into_callers
+def member_of(seg, table, entry):  # type: ignore[no-untyped-def]
+    """The subscription of an entry of a sliced table, counted from the first of the table, which is in the cache."""
+    first = int64s(seg, S.bucket_entries)[int64s(seg, S.table_buckets)[table]]
+    return int32s(seg, S.entry_member)[first] + entry - first
+
+
+@compiled_into_callers
 def emit_slice(seg, table, found, start, end):  # type: ignore[no-untyped-def]
     """Entries of a sliced table, whose subscriptions have consecutive numbers."""
     if end <= start:
@@ -119,8 +129,7 @@ def emit_slice(seg, table, found, start, end):  # type: ignore[no-untyped-def]
     if at == len(slices):
         used[_FULL] = 1
         return
-    first = int64s(seg, S.bucket_entries)[int64s(seg, S.table_buckets)[table]]
-    slices[at] = int32s(seg, S.entry_member)[first] + start - first  # the table's first, which is in the cache
+    slices[at] = member_of(seg, table, start)
     slices[at + 1] = end - start
     used[_SLICES] += 1
 
@@ -174,7 +183,7 @@ def take_once(seg, table, start, end, batch, scratch, found, inexact):  # type: 
     """Entries that are always taken together, and may be met again in the same row: marked by the first of them."""
     stamp, serial = int64s(scratch, M.stamp), int64s(scratch, M.serial)[0]
     if uint8s(seg, S.table_sliced)[table]:
-        first = int32s(seg, S.entry_member)[start]
+        first = member_of(seg, table, start)
         if stamp[first] == serial:
             return
         if not inexact:
@@ -302,19 +311,58 @@ def take_gram(seg, table, key, at, batch, entry, scratch, found, inexact):  # ty
     if place < 0:
         return
     data, length = uint8s(batch, B.data), np.int64(int32s(batch, B.length)[entry])
-    text, text_data, text_start = int64s(batch, B.text)[entry], uint8s(seg, S.text_data), int64s(seg, S.text_start)
-    entry_low, entry_text, places = int64s(seg, S.entry_low), int32s(seg, S.entry_text), int64s(seg, S.hash_places)
-    candidate, last = places[place + _FIRST], places[place + _END]
+    text, places = int64s(batch, B.text)[entry], int64s(seg, S.hash_places)
+    entry_low, entry_high, entry_text = int64s(seg, S.entry_low), int64s(seg, S.entry_high), int32s(seg, S.entry_text)
+    behind = at + (key >> 32)
+    left, right = bytes_before(data, text, at), bytes_behind(data, text + behind, length - behind)
+    candidate, last = np.uint64(places[place + _FIRST]), np.uint64(places[place + _END])
     while candidate < last:
-        begin, literal = at - entry_low[candidate], entry_text[candidate]
-        end = candidate + 1
+        literal, beside = entry_text[candidate], entry_high[candidate]
+        end = candidate + _ONE
         while end < last and entry_text[end] == literal:
-            end += 1
-        start = text_start[literal]
-        whole = text_start[literal + 1] - start
-        if begin >= 0 and begin + whole <= length and same_bytes(data, text + begin, text_data, start, whole):
-            take_once(seg, table, candidate, end, batch, scratch, found, inexact)
+            end += _ONE
+        if beside >= 0:
+            others, before = beside >> 59, (beside >> 56) & 7
+            stands = (
+                before <= at
+                and others - before <= length - behind
+                and (left >> np.uint64(8 * (_AROUND - before)) | right << np.uint64(8 * before))
+                & ((_ONE << np.uint64(8 * others)) - _ONE)
+                == np.uint64(beside) & _BESIDE
+            )
+        else:
+            begin = at - entry_low[candidate]
+            stands = begin >= 0 and stands_at(seg, literal, data, text + begin, length - begin)
+        if stands:
+            take_once(seg, table, np.int64(candidate), np.int64(end), batch, scratch, found, inexact)
         candidate = end
+
+
+@compiled
+def bytes_before(data, text, at):  # type: ignore[no-untyped-def]
+    """The last AROUND bytes before `at` of a value, the first of them lowest; 0 for those that it has not got."""
+    found = np.uint64(0)
+    for i in range(max(0, at - _AROUND), at):
+        found |= np.uint64(data[text + i]) << np.uint64(8 * (_AROUND - at + i))
+    return found
+
+
+@compiled
+def bytes_behind(data, text, length):  # type: ignore[no-untyped-def]
+    """The first AROUND of so many bytes, in the same way."""
+    found = np.uint64(0)
+    for i in range(min(_AROUND, length)):
+        found |= np.uint64(data[text + i]) << np.uint64(8 * i)
+    return found
+
+
+@compiled
+def stands_at(seg, literal, data, text, length):  # type: ignore[no-untyped-def]
+    """Whether a string stands at `text`, of which there are `length` bytes."""
+    text_start, text_data = int64s(seg, S.text_start), uint8s(seg, S.text_data)
+    start = text_start[literal]
+    whole = text_start[literal + 1] - start
+    return whole <= length and same_bytes(data, text, text_data, start, whole)
 
 
 @compiled
@@ -345,6 +393,39 @@ def take_table(seg, table, batch, entry, slot, scratch, found, inexact):  # type
 
 
 @compiled
+def take_values(seg, table, batch, first, count, found):  # type: ignore[no-untyped-def]
+    """What a sliced table has for many values of one slot: a document has thousands of facts.
+
+    As `take_table` one after the other, with all that is the same for all of them looked at once. Unsigned numbers, as
+    where answers are written.
+    """
+    table_hash, places = int64s(seg, S.table_hash), int64s(seg, S.hash_places)
+    keys, slices, used = int64s(batch, B.key), int64s(found, F.slices), int64s(found, F.used)
+    start, size = np.uint64(table_hash[table]), np.uint64(table_hash[table + 1] - table_hash[table])
+    ahead = member_of(seg, table, np.int64(0))
+    at, room = np.uint64(2 * used[_SLICES]), np.uint64(len(slices))
+    for each in range(np.uint64(first), np.uint64(first + count)):
+        key = keys[each]
+        place = np.uint64(home(key, size))
+        while True:
+            line = (start + place) << np.uint64(2)
+            end = places[line + _LAST]
+            if end == 0:
+                break
+            literal = (places[line + _ONE] & 0xFFFFFFFF) - 1
+            if places[line] == key and (literal < 0 or is_text(seg, batch, each, literal)):
+                if at == room:
+                    used[_FULL] = 1
+                    return
+                begin = places[line + _TWO]
+                slices[at], slices[at + _ONE] = begin + ahead, end - begin
+                at += _TWO
+                break
+            place = (place + _ONE) & (size - _ONE)
+    used[_SLICES] = np.int64(at >> _ONE)
+
+
+@compiled
 def note_slots(batch, scratch, row):  # type: ignore[no-untyped-def]
     """Writes down which slots of the segment the row fills, and where."""
     starts, slot_of, local = int64s(batch, B.starts), int32s(batch, B.slot), int32s(scratch, M.local)
@@ -368,11 +449,19 @@ def match_row(seg, batch, scratch, found, row):  # type: ignore[no-untyped-def]
     flags, slot_tables, scans = uint8s(batch, B.flags), int32s(seg, S.slot_tables), int32s(seg, S.scans)
     inexact = uint8s(batch, B.inexact)[row] != 0
     note_slots(batch, scratch, row)
-    for entry in range(starts[row], starts[row + 1]):
+    kinds, sliced, counts = uint8s(seg, S.table_kind), uint8s(seg, S.table_sliced), int32s(scratch, M.counts)
+    entry = starts[row]
+    while entry < starts[row + 1]:
         slot = local[slot_of[entry]]
+        count = np.int64(counts[slot]) if slot >= 0 else 1  # the values of a slot stand together
         if slot >= 0 and not flags[entry] & _EMPTY:
             for table in range(slot_tables[slot], slot_tables[slot + 1]):
-                take_table(seg, table, batch, entry, slot, scratch, found, inexact)
+                if count >= _MANY and kinds[table] == _VALUE and sliced[table] and not inexact:
+                    take_values(seg, table, batch, entry, count, found)
+                    continue
+                for each in range(entry, entry + count):
+                    take_table(seg, table, batch, each, slot, scratch, found, inexact)
+        entry += count
     bucket_entries = int64s(seg, S.bucket_entries)
     for i in range(len(scans)):
         bucket = int64s(seg, S.table_buckets)[scans[i]]

@@ -28,7 +28,7 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 
-LAYOUT = 2  # the version of all that is said here; a file with another one is not read
+LAYOUT = 3  # the version of all that is said here; a file with another one is not read
 
 VALUE, VALUE_POINT, VALUE_UPPER, VALUE_LOWER, VALUE_BETWEEN, VALUE_PAIR = 0, 1, 2, 3, 4, 5
 UPPER, LOWER, BETWEEN, PAIR = 6, 7, 8, 9
@@ -59,6 +59,7 @@ IS_NULL, OPAQUE = 15, 16
 LEAST, MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 ANY_BYTE, ONE_BYTE = 0xFF, 0xFE  # % and _ in a pattern; neither occurs in UTF-8
 GRAM = 4  # bytes of a gram; shorter literals have shorter grams
+AROUND = 7  # bytes of a literal beside its gram that fit into an entry, so that most literals need not be looked up
 OPEN_LOW, OPEN_HIGH = 1, 2  # flags of checks: a TEXT_INTERVAL without that bound is not closed there
 NEGATED = 4
 EMPTY, DIRTY, ARRAY = 1, 2, 4  # flags of an encoded value, see `encode`
@@ -88,7 +89,7 @@ class Segment(NamedTuple):
     # Entries, ordered by table, bucket, and bound
     entry_member: Array  # int32: the number of the subscription
     entry_low: Array  # int64: lower bound, or the place of the gram in the string
-    entry_high: Array  # int64: upper bound
+    entry_high: Array  # int64: upper bound, or what stands around the gram, see `grams.around`
     entry_text: Array  # int32: SUBSTRING: the whole string; else -1
     entry_checks: Array  # int64[entries + 1]: its part of `entry_check`
     entry_check: Array  # int32: numbers of checks

@@ -44,6 +44,12 @@ def keys_of(kind: AttributeType, values: Sequence[Any]) -> tuple[Array, Array]:
     return keys, np.array([_is_long(value) for value in values], bool)
 
 
+def keys_of_written(numbers: Sequence[str], negative: bool) -> Array:
+    """The keys of numbers as they are written, all of them short (`language.terms`)."""
+    values = np.fromiter(map(float, numbers), np.float64, len(numbers))
+    return number_keys(-values if negative else values)
+
+
 def bounds_of(operator: Operator, key: Key) -> tuple[Key | int, Key | int]:
     """A comparison as a closed interval of keys: keys are whole numbers, so x < c is x <= c - 1."""
     match operator:

@@ -25,8 +25,8 @@ from tidings.index.layout import Array, Segment
 from tidings.index.matching import SegmentMatcher
 from tidings.index.placing import Placing
 from tidings.index.slots import Slots, SlotType
+from tidings.language.parser import Asked
 from tidings.model.event import Identifier
-from tidings.model.predicates import Expression
 from tidings.planning.statistics import EventStatistics
 from tidings.reference import Settings
 
@@ -81,6 +81,16 @@ class Part:
         assert self.alive[number]
         self.alive[number] = 0
         self.removed += 1
+
+    def find_many(self, ids: Sequence[Identifier]) -> Array:
+        """The same of many."""
+        numbers = self.ids.find_many(ids)
+        return np.where((numbers >= 0) & (self.alive[numbers] != 0), numbers, -1) if self.removed else numbers
+
+    def remove_many(self, ids: Sequence[Identifier]) -> None:
+        """Removes those that are there."""
+        for number in set(self.find_many(ids).tolist()) - {-1}:
+            self.remove(number)
 
     def rows(self) -> Iterator[tuple[Identifier, str]]:
         """Identifier and text of every subscription that is still there."""
@@ -184,6 +194,7 @@ class PartBuilder:
 
     def __init__(self, statistics: EventStatistics, settings: Settings) -> None:
         self._settings = settings
+        self._statistics = statistics
         self._slots = Slots()
         self._placing = Placing(self._slots, statistics)
         self._positions: dict[Identifier, int] = {}
@@ -205,10 +216,10 @@ class PartBuilder:
         """Whether the identifier was added, even if it was removed since."""
         return id in self._positions
 
-    def add(self, id: Identifier, where: str, expression: Expression) -> None:
+    def add(self, id: Identifier, where: str, asked: Asked) -> None:
         self._positions[id] = len(self._wheres)
         self._wheres.append(where)
-        self._placing.add(expression)
+        self._placing.add(asked)
 
     def remove(self, id: Identifier) -> None:
         self._removed.add(id)
@@ -231,6 +242,9 @@ class PartBuilder:
         return part
 
     def _engines(self) -> dict[int, Engine]:
-        kinds = [kind for _, kind in self._slots]
-        asked = self._placing.checks.questions
-        return {slot: built(kinds[slot], list(questions), self._settings) for slot, questions in asked.items()}
+        slots, known = list(self._slots), self._statistics
+        engines: dict[int, Engine] = {}
+        for slot, questions in self._placing.checks.questions.items():
+            path, kind = slots[slot]
+            engines[slot] = built(kind, list(questions), self._settings, known.of(".".join(path)).documents)
+        return engines

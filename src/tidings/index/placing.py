@@ -18,11 +18,11 @@ from tidings.index.entries import Columns, Entries, Entry
 from tidings.index.literals import too_long
 from tidings.index.recipes import Recipes
 from tidings.index.slots import Slots
+from tidings.language.parser import Asked, Unbound, bound
 from tidings.model.predicates import (
     And,
     Between,
     Comparison,
-    Conjunction,
     Expression,
     HasAll,
     HasAny,
@@ -38,13 +38,14 @@ from tidings.model.predicates import (
     XPath,
 )
 from tidings.model.values import AttributeType, Literal
-from tidings.planning.access import access_of, path_of
+from tidings.planning.access import AccessPath, most_selective, path_of
 from tidings.planning.selectivity import share_of
 from tidings.planning.simplify import empty, simplified
 from tidings.planning.statistics import EventStatistics
 
 Terms = Sequence[Predicate | Not]
 _POINTS = (layout.POINT, layout.TEXT_POINT)
+_BY_KEY = (AccessPath.VALUE, AccessPath.ELEMENT, AccessPath.WORDS, AccessPath.PROFILE, AccessPath.DOCUMENT)
 
 
 class Placing:
@@ -60,14 +61,18 @@ class Placing:
         self._entries = Entries()
         self._recipes = Recipes(self.checks, statistics)
 
-    def add(self, expression: Expression) -> None:
+    def add(self, asked: Asked) -> None:
         member = self.members
         self.members += 1
-        parts = expression.parts if type(expression) is And else (expression,)
-        if not self._recipes.take(member, parts):
-            self._place_all(member, expression)
+        if not self._taken(member, asked):
+            self._place_all(member, bound(asked))
         elif self._recipes.full:
             self._place_waiting()
+
+    def _taken(self, member: int, asked: Asked) -> bool:
+        if type(asked) is Unbound:
+            return self._recipes.take_written(member, asked)
+        return self._recipes.take(member, asked.parts if type(asked) is And else (asked,))
 
     def columns(self) -> Columns:
         """The entries of everything that was added."""
@@ -77,8 +82,8 @@ class Placing:
     def _place_waiting(self) -> None:
         for columns, back in self._recipes.placed():
             self._entries.extend(columns)
-            for member, parts in back:
-                self._place_all(member, And(tuple(parts)) if len(parts) > 1 else parts[0])
+            for member, expression in back:
+                self._place_all(member, expression)
 
     def _place_all(self, member: int, expression: Expression) -> None:
         entries = [entry for terms in _conjunctions(expression) for entry in self._placed(member, terms)]
@@ -89,7 +94,10 @@ class Placing:
 
     def _placed(self, member: int, terms: Terms) -> list[Entry]:
         """The entries of a conjunction: several where one of several values leads to it."""
-        predicate, exact = self._access(terms)
+        shares = [share_of(term, self.statistics) for term in terms] if len(terms) > 1 else [1.0]
+        predicate, path, exact = _access(terms, shares)
+        if path in _BY_KEY:  # another term may order what has one key: they are tried from the most selective on
+            terms = [terms[number] for number in sorted(range(len(terms)), key=shares.__getitem__)]
         residual = [term for term in terms if not (exact and term is predicate)]
         if predicate is None:
             return [self._entry(member, layout.SCAN, -1, residual)]
@@ -112,18 +120,6 @@ class Placing:
                 return [self._entry(member, layout.VALUE, fact[0], residual, key=fact[1])]
             case _:
                 return [self._by_range(member, predicate, residual)]
-
-    def _access(self, terms: Terms) -> tuple[Predicate | None, bool]:
-        """The access predicate and whether it is exact, by what this index can look up: numbers of more digits than a
-        float64 has are only verified, and so is what no engine answers."""
-        paths = [(term, path) for term in terms if (path := path_of(term)) is not None and _can_look_up(term)]
-        if not paths:
-            return None, False
-        if len(paths) == 1:
-            term, (_, exact) = paths[0]
-            return term, exact  # type: ignore[return-value]  # a negation has no path
-        best = access_of(Conjunction(tuple(term for term, _ in paths)), self.statistics)
-        return best.predicate, best.exact
 
     def _by_values(self, member: int, predicate: Predicate, wanted: Sequence[Literal], residual: Terms) -> list[Entry]:
         lead = self.checks.slot(predicate, wanted[0].type)
@@ -162,8 +158,7 @@ class Placing:
         second = order = -1
         low = high = 0
         checks = []
-        ordering = kind == layout.VALUE and lead >= 0 and len(residual) > 1
-        for term in sorted(residual, key=lambda term: share_of(term, self.statistics)) if ordering else residual:
+        for term in residual:
             interval = self.checks.interval(term) or self.checks.point(term) if kind == layout.VALUE else None
             if interval is None or interval[1] == lead or (lead < 0 and interval[0] in _POINTS):
                 checks.append(self.checks.check(term))
@@ -176,6 +171,16 @@ class Placing:
             else:
                 checks.append(self.checks.check(term))
         return Entry(member, kind, lead, key, text, second, order, low, high, whole, 0, tuple(checks))
+
+
+def _access(terms: Terms, shares: Sequence[float]) -> tuple[Predicate | None, AccessPath, bool]:
+    """The access predicate, its path, and whether that is exact, by what this index can look up: numbers of more digits
+    than a float64 has are only verified, and so is what no engine answers."""
+    best = most_selective(terms, shares, [path_of(term) if _can_look_up(term) else None for term in terms])
+    if best is None:
+        return None, AccessPath.SCAN, False
+    number, (path, exact), _ = best
+    return terms[number], path, exact  # type: ignore[return-value]  # a negation has no path
 
 
 def _can_look_up(term: Predicate | Not) -> bool:

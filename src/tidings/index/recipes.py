@@ -3,8 +3,9 @@
 Nearly all subscriptions compare some attributes with literals, and nearly all of these differ from others in the
 literals only. What has been met before gets a *recipe*: which predicate all of that kind are found by, which one orders
 them, and what is left to check; the choice is that of the first. Conjunctions wait in their recipe until there are
-many, and then their literals become columns of keys together. What a recipe cannot place it hands back: numbers that
-float64 cannot tell apart, and intervals that are empty.
+many, and then their literals become columns of keys together. Those that were read as a row of comparisons (`Unbound`)
+wait as they are written, and never become expressions. What a recipe cannot place it hands back: numbers that float64
+cannot tell apart, and intervals that are empty.
 """
 
 from __future__ import annotations
@@ -19,8 +20,11 @@ from tidings.index import layout
 from tidings.index.checks import Checks
 from tidings.index.entries import Columns, alike
 from tidings.index.layout import LEAST, MOST, Array
-from tidings.index.literals import ORDERED, bounds_of, keys_of
-from tidings.model.predicates import Between, Comparison, Conjunction, Operator
+from tidings.index.literals import ORDERED, bounds_of, keys_of, keys_of_written
+from tidings.language.literals import string_of
+from tidings.language.parser import Template, Unbound
+from tidings.language.terms import Term
+from tidings.model.predicates import And, Between, Comparison, Conjunction, Expression, Operator
 from tidings.model.values import AttributeType
 from tidings.planning.access import access_of
 from tidings.planning.selectivity import share_of
@@ -49,21 +53,33 @@ class Recipe:
     rest: list[int]  # the parts that are checked
     slots: list[int]  # of all parts
     place: dict[str, int]  # what their entries have in common: kind, lead, second, order
+    template: Template | None = None  # of which the literals wait as they are written; None: parts wait
     members: list[int] = field(default_factory=list)
-    rows: list[Parts] = field(default_factory=list)
+    rows: list[Any] = field(default_factory=list)  # of each member its parts, or its literals
 
-    def placed(self, checks: Checks) -> tuple[Columns, list[tuple[int, Parts]]]:
+    def placed(self, checks: Checks) -> tuple[Columns, list[tuple[int, Expression]]]:
         """Places what waits: the entries, and what cannot be placed in this way."""
         members, rows = self.members, self.rows
         self.members, self.rows = [], []
-        columns = [_column([parts[number] for parts in rows]) for number in range(len(self.slots))]
+        columns = [self._column(number, rows) for number in range(len(self.slots))]
         odd = np.any([column.odd for column in columns], axis=0)
-        back = [(members[number], rows[number]) for number in np.flatnonzero(odd).tolist()]
+        back = [(members[number], self._expression(rows[number])) for number in np.flatnonzero(odd).tolist()]
         if back:
             kept = np.flatnonzero(~odd)
             members = [members[number] for number in kept.tolist()]
             columns = [column.only(kept) for column in columns]
         return self._entries(members, columns, checks), back
+
+    def _column(self, number: int, rows: Sequence[Any]) -> Column:
+        if self.template is None:
+            return _column([parts[number] for parts in rows])
+        assert self.template.terms is not None
+        return _written_column(self.template.terms[number], rows)
+
+    def _expression(self, row: Any) -> Expression:
+        if self.template is not None:
+            return self.template.bind(row)
+        return And(tuple(row)) if len(row) > 1 else row[0]
 
     def _entries(self, members: list[int], columns: list[Column], checks: Checks) -> Columns:
         found: dict[str, Any] = {"member": np.array(members, np.int32), **self.place}
@@ -119,13 +135,28 @@ def _column(terms: Sequence[Any]) -> Column:
     return Column(None, np.broadcast_to(least, keys.shape), np.broadcast_to(most, keys.shape), long)
 
 
+def _written_column(term: Term, rows: Sequence[Sequence[str]]) -> Column:
+    """The same of one term of a shape, from the literals of many texts."""
+    written = [[row[ordinal] for row in rows] for ordinal in term.literals]
+    none = np.zeros(len(rows), bool)
+    if term.type is AttributeType.STRING:
+        nothing = np.zeros(len(rows), np.int64)
+        return Column(list(map(string_of, written[0])), nothing, nothing, none)
+    keys = [keys_of_written(each, negative) for each, negative in zip(written, term.negative, strict=True)]
+    if term.operator is None:
+        low, high = keys
+        return Column(None, low, high, low > high)
+    least, most = bounds_of(term.operator, keys[0])
+    return Column(None, np.broadcast_to(least, none.shape), np.broadcast_to(most, none.shape), none)
+
+
 class Recipes:
     """The recipes of a segment in the making, and what waits in them."""
 
     def __init__(self, checks: Checks, statistics: EventStatistics) -> None:
         self._checks = checks
         self._statistics = statistics
-        self._recipes: dict[Signature, Recipe | None] = {}
+        self._recipes: dict[Signature | Template, Recipe | None] = {}
         self._met: set[Signature] = set()
         self._waiting = 0
 
@@ -153,7 +184,25 @@ class Recipes:
         self._waiting += 1
         return True
 
-    def placed(self) -> Iterator[tuple[Columns, list[tuple[int, Parts]]]]:
+    def take_written(self, member: int, asked: Unbound) -> bool:
+        """The same of a conjunction whose literals are as they are written."""
+        template = asked.template
+        recipe = self._recipes.get(template)
+        if recipe is None:
+            if template in self._recipes:
+                return False
+            expression = asked.bound()
+            recipe = self._new(expression.parts if type(expression) is And else (expression,))
+            self._recipes[template] = recipe
+            if recipe is None:
+                return False
+            recipe.template = template
+        recipe.members.append(member)
+        recipe.rows.append(asked.written)
+        self._waiting += 1
+        return True
+
+    def placed(self) -> Iterator[tuple[Columns, list[tuple[int, Expression]]]]:
         """Places what waits; of each recipe the entries, and what has to be placed in another way."""
         for recipe in self._recipes.values():
             if recipe is not None and recipe.rows:

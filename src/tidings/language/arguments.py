@@ -11,6 +11,7 @@ from functools import lru_cache
 from tidings.errors import LimitError, SubscriptionError
 from tidings.language import limits
 from tidings.language.literals import read_number
+from tidings.language.namespaces import NO_NAMESPACES, read_namespaces
 from tidings.language.text import parse_pattern
 from tidings.language.wildcards import pattern_of
 from tidings.language.xpath import parse_xpath
@@ -94,5 +95,10 @@ def text_pattern(text: str) -> TextPattern:
 
 
 @lru_cache(maxsize=4096)
-def xpath(text: str) -> XPathExpression:
-    return parse_xpath(text)
+def xpath(text: str, namespaces: str | None = None) -> XPathExpression:
+    return parse_xpath(text, read_namespaces(namespaces) if namespaces is not None else NO_NAMESPACES)
+
+
+def check_namespaces(text: str) -> str:
+    read_namespaces(text)
+    return text

@@ -37,6 +37,7 @@ from tidings.model.predicates import (
     XPath,
 )
 from tidings.model.values import AttributeType, Literal, boolean
+from tidings.model.xpath import XPathExpression
 
 T = TypeVar("T")
 Bind: TypeAlias = Callable[[Sequence[str]], T]  # from the literals of one subscription, as written, to a value
@@ -174,7 +175,7 @@ class Builder:
         self.refuse(node, f"{node.key.upper()} is not part of the language of subscriptions", kind=UnsupportedError)
 
     def comparison(self, node: exp.Expr, operator: Operator) -> Bind[Expression]:
-        left, right = _stripped(node.this), _stripped(node.expression)
+        left, right = stripped(node.this), stripped(node.expression)
         if isinstance(left, exp.Literal) and not isinstance(right, exp.Literal):
             left, right, operator = right, left, FLIPPED.get(operator, operator)
         if isinstance(left, exp.Anonymous) and self.name(left) == "similarity":
@@ -235,9 +236,10 @@ class Builder:
             self.unknown_function(node, name)
         if name == "similarity":
             self.refuse(node, "similarity gives a number, not a condition", f"write {FUNCTIONS[name]}")
-        if name == "arrays_overlap" and len(given) == 2 and isinstance(_stripped(given[1]), exp.Column):
+        if name == "arrays_overlap" and len(given) == 2 and isinstance(stripped(given[1]), exp.Column):
             given = [given[1], given[0]]
-        if len(given) < 2 or (len(given) > 2 and name not in ("has_all", "has_any")):
+        most = {"has_all": len(given), "has_any": len(given), "xpath_boolean": 3}.get(name, 2)
+        if not 2 <= len(given) <= most:
             wanted = "at least two" if name in ("has_all", "has_any") else "two"
             self.refuse(node, f"{name} takes {wanted} arguments and was given {len(given)}", f"write {FUNCTIONS[name]}")
         attribute = self.attribute(given[0])
@@ -252,11 +254,25 @@ class Builder:
         if name == "matches":
             pattern = self.checked_text(given[1], arguments.text_pattern)
             return lambda values: Matches(attribute, pattern(values))
-        path = self.checked_text(given[1], arguments.xpath)
+        path = self.xpath(given[1], given[2] if len(given) == 3 else None)
         return lambda values: XPath(attribute, path(values))
 
+    def xpath(self, node: exp.Expr, option: exp.Expr | None) -> Bind[XPathExpression]:
+        if option is None:
+            return self.checked_text(node, arguments.xpath)
+        if not isinstance(option, exp.Kwarg) or self.token(option.this).text.lower() != "namespaces":
+            hint = "write xpath_boolean(attribute, '/p:a', namespaces => 'p=http://…')"
+            self.refuse(option, "the only option of xpath_boolean is namespaces", hint)
+        namespaces, ordinal = self.checked_text(option.expression, arguments.check_namespaces), self.string(node)
+
+        def bind(values: Sequence[str]) -> XPathExpression:
+            declared = namespaces(values)
+            return _guarded(ordinal, lambda written: arguments.xpath(literals.string_of(written), declared))(values)
+
+        return bind
+
     def elements(self, node: exp.Expr, name: str, given: Sequence[exp.Expr]) -> Sequence[exp.Expr]:
-        first = _stripped(given[0])
+        first = stripped(given[0])
         if name != "array_contains" and len(given) == 1 and isinstance(first, exp.Anonymous):
             if self.name(first) == "array" and first.expressions:
                 return first.expressions
@@ -314,7 +330,7 @@ class Builder:
     # Parts of predicates
 
     def attribute(self, node: exp.Expr) -> Attribute:
-        node = _stripped(node)
+        node = stripped(node)
         if isinstance(node, exp.Column):
             return Attribute(self.token(node).names)
         if isinstance(node, exp.Literal):
@@ -324,7 +340,7 @@ class Builder:
         self.refuse(node, "expected an attribute here")
 
     def literal(self, node: exp.Expr) -> Bind[Literal]:
-        node = _stripped(node)
+        node = stripped(node)
         if not isinstance(node, exp.Literal):
             if isinstance(node, exp.Anonymous) and self.name(node) not in FUNCTIONS:
                 self.unknown_function(node, self.name(node))
@@ -355,12 +371,12 @@ class Builder:
 
     def literal_type(self, node: exp.Expr) -> str:
         self.literal(node)  # refuses what is no literal
-        kind = self.token(_stripped(node)).kind
+        kind = self.token(stripped(node)).kind
         return AttributeType.TIMESTAMP if kind is Kind.DATE else kind.name.lower()
 
     def string(self, node: exp.Expr) -> int:
         """Which literal the string is."""
-        node = _stripped(node)
+        node = stripped(node)
         if not isinstance(node, exp.Literal) or self.token(node).kind is not Kind.STRING:
             self.refuse(node, "expected a string here", "put it in quotes: 'text'")
         return self.ordinals[int(node.this)]
@@ -419,7 +435,7 @@ def _remembered(ordinal: int, attribute: Attribute, literal: Bind[Literal]) -> B
     return bind
 
 
-def _stripped(node: exp.Expr) -> exp.Expr:
+def stripped(node: exp.Expr) -> exp.Expr:
     """Without parentheses."""
     while isinstance(node, exp.Paren):
         node = node.this

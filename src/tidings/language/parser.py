@@ -3,7 +3,8 @@
 The *shape* of a text is the text without its numbers and strings. The first text of a shape goes through lexer, grammar
 and builder, which leaves a template; every other text of that shape is cut at its literals, and the template makes the
 expression from them. Both ways give the same expression and the same errors, because there is only one way: the first
-text is bound through its template too.
+text is bound through its template too. `read` is for those who take texts by the million: it leaves the literals of a
+row of comparisons as they are written.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from __future__ import annotations
 import gc
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from tidings.errors import LimitError, SubscriptionError
 from tidings.language import lexer, limits
@@ -19,8 +22,10 @@ from tidings.language.builder import Bind, Builder, LiteralError
 from tidings.language.grammar import tree_of
 from tidings.language.lexer import Kind, Token
 from tidings.language.printer import print_expression
+from tidings.language.terms import LONGEST_NUMBER, Term, terms_of
 from tidings.model.normal_form import conjunction_count
 from tidings.model.predicates import And, Expression
+from tidings.model.values import AttributeType
 
 # The look-ahead only makes it fast. A number that is part of a name is not cut: the lexer sees none there either.
 _CUT = re.compile(rf"""((?=['"rR0-9.])(?<![\w.`])(?:{lexer.QUOTED_OR_OPEN}|{lexer.DIGITS}))""", re.DOTALL)
@@ -32,24 +37,80 @@ YOUNG_ROWS = 2_000  # between two collections of new objects
 _SHAPES_KEPT = 4096
 _SHAPES_SEEN = 65_536
 _TERMS_KEPT = 65_536
-_templates: dict[tuple[str | bool, ...], Bind[Expression]] = {}
 _terms: dict[tuple[str, bool, bool], Bind[Expression]] = {}  # by what stands before a literal, and its kind
 _seen: set[int] = set()  # hashes of shapes met once; a template is worth keeping from the second time on
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Template:
+    """What all texts of a shape have in common: how they are bound, and their terms where these are all there is."""
+
+    bind: Bind[Expression]
+    terms: tuple[Term, ...] | None
+    numbers: tuple[int, ...]  # which of the literals of the terms are numbers
+
+    @classmethod
+    def of(cls, bind: Bind[Expression], terms: tuple[Term, ...] | None) -> Template:
+        numbers = [at for term in terms or () if term.type is AttributeType.NUMBER for at in term.literals]
+        return cls(bind, terms, tuple(numbers))
+
+
+class Unbound(NamedTuple):
+    """A text that is a row of comparisons, with its literals as they are written. None of them can be wrong."""
+
+    template: Template
+    written: Sequence[str]
+
+    def bound(self) -> Expression:
+        return self.template.bind(self.written)
+
+
+Asked = Expression | Unbound
+_templates: dict[tuple[str | bool, ...], Template] = {}
+
+
 def parse(where: str) -> Expression:
     """The expression that `where` means, or a SubscriptionError that points to the fault."""
+    cut, key, template = _shape(where)
+    return _bound(where, cut, key, template)
+
+
+def read(where: str) -> Asked:
+    """The same, or what `bound` makes the same of: for whoever can do without the expression of a row of comparisons.
+
+    It refuses what `parse` refuses.
+    """
+    cut, key, template = _shape(where)
+    if template is None or template.terms is None or "\\" in where or len(where) > limits.LENGTH // _GROWTH:
+        return _bound(where, cut, key, template)
+    written = cut[1::2]
+    for ordinal in template.numbers:
+        number = written[ordinal]
+        if len(number) > LONGEST_NUMBER or not (number.isdigit() or number.replace(".", "", 1).isdigit()):
+            return _bound(where, cut, key, template)  # it must be read to know that it is in range
+    return Unbound(template, written)
+
+
+def bound(asked: Asked) -> Expression:
+    return asked.bound() if isinstance(asked, Unbound) else asked
+
+
+def _shape(where: str) -> tuple[list[str], tuple[str | bool, ...], Template | None]:
+    """A text cut at its literals, its shape, and the template of that, if there is one."""
     if type(where) is not str or len(where) > limits.LENGTH or not where.isascii():
         _check_text(where)
     cut = _CUT.split(where)
-    written: Sequence[str] = cut[1::2]
+    written = cut[1::2]
     shape: list[str | bool] = cut[::2]
     for literal in written:
         shape.append(literal[-1] in "'\"")  # noqa: PERF401 - quicker than extend for the two or three literals of a text
     key = tuple(shape)
-    template = _templates.get(key) if cut[-1] or _ends_whole(written) else None
+    return cut, key, _templates.get(key) if cut[-1] or _ends_whole(written) else None
+
+
+def _bound(where: str, cut: Sequence[str], key: tuple[str | bool, ...], template: Template | None) -> Expression:
     try:
-        expression = template(written) if template is not None else _by_terms(cut, key) or _learned(where, key)
+        expression = template.bind(cut[1::2]) if template is not None else _by_terms(cut, key) or _learned(where, key)
     except LiteralError as fault:
         raise _pointed(fault, where) from None
     if len(where) > limits.LENGTH // _GROWTH:
@@ -63,13 +124,19 @@ def collecting_young_only(rows: Iterable[Any]) -> Iterator[Any]:
     What is made from the rows stays and has no cycles; going through all of it again and again, as the collector does
     by itself, took a third of the time of adding.
     """
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
+    with collector_off():
         for number, row in enumerate(rows, 1):
             yield row
             if number % YOUNG_ROWS == 0:
                 gc.collect(0)
+
+
+@contextmanager
+def collector_off() -> Iterator[None]:
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
     finally:
         if enabled:
             gc.enable()
@@ -125,20 +192,21 @@ def _new_term(term: tuple[str, bool, bool], literal: str) -> Bind[Expression] | 
 def _learned(where: str, key: tuple[str | bool, ...]) -> Expression:
     """Reads a text of a new shape, and keeps its template where the lexer found the same literals as the cut."""
     tokens = lexer.tokens_of(where)
-    template = Builder(tokens, where).condition(tree_of(tokens, where))
+    builder, tree = Builder(tokens, where), tree_of(tokens, where)
+    bind = builder.condition(tree)
     literals = _literals(tokens)
-    expression = template([token.text for token in literals])
+    expression = bind([token.text for token in literals])
     _check_conjunctions(expression, where)
     if hash(key) not in _seen:
         _make_room(_seen, _SHAPES_SEEN)
         _seen.add(hash(key))
     elif [found.span() for found in _CUT.finditer(where)] == [(token.start, token.end) for token in literals]:
         _make_room(_templates, _SHAPES_KEPT)
-        _templates[key] = template
+        _templates[key] = Template.of(bind, terms_of(builder, tree))
     return expression
 
 
-def _make_room(kept: set[int] | dict[Any, Bind[Expression]], limit: int) -> None:
+def _make_room(kept: set[int] | dict[Any, Any], limit: int) -> None:
     """Makes room. Emptying is crude, and enough: what is in use is back after two texts of its shape."""
     if len(kept) >= limit:
         kept.clear()

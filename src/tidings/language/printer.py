@@ -12,7 +12,7 @@ from decimal import Decimal
 from tidings.language.lexer import KEYWORDS
 from tidings.language.text import print_pattern
 from tidings.language.wildcards import text_of
-from tidings.language.xpath import print_xpath
+from tidings.language.xpath import print_namespaces, print_xpath
 from tidings.model.predicates import (
     And,
     Attribute,
@@ -87,7 +87,9 @@ def _printed(expression: Expression, own: int, negated: str = "") -> str:
             arguments = f"{print_attribute(attribute)}, {print_string(profile)}{option}"
             return f"similarity({arguments}) {operator} {_number(Decimal(repr(threshold)))}"
         case XPath(attribute, path):
-            return f"xpath_boolean({print_attribute(attribute)}, {print_string(print_xpath(path))})"
+            namespaces = print_namespaces(path)
+            option = f", namespaces => {print_string(namespaces)}" if namespaces else ""
+            return f"xpath_boolean({print_attribute(attribute)}, {print_string(print_xpath(path))}{option})"
 
 
 def print_attribute(attribute: Attribute) -> str:

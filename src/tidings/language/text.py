@@ -13,11 +13,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from tidings.analysis.words import SIMPLE
 from tidings.errors import LimitError, SubscriptionError, UnsupportedError
+from tidings.language.plain_text import plain_pattern
 from tidings.model.text import NEXT, AllOf, AnyOf, Gap, Not, Terms, TextPattern
 
 LENGTH = 8_192  # characters of a pattern, as typed and as printed
@@ -30,6 +30,12 @@ Kind = Literal["word", "phrase", "arrow", "AND", "OR", "NOT", "(", ")", "end"]
 
 def parse_pattern(text: str) -> TextPattern:
     """The pattern that `text` says; SubscriptionError with the position where it says none."""
+    plain = plain_pattern(text)
+    return parse_by_grammar(text) if plain is None else plain
+
+
+def parse_by_grammar(text: str) -> TextPattern:
+    """The same by the whole grammar, of which `plain_pattern` is the quick way for most."""
     _check_length(len(text), text, "the pattern has")
     tokens = tuple(_tokens(text))
     if len(tokens) == 1:
@@ -94,8 +100,7 @@ def _printed_gap(gap: Gap) -> str:
 # Reading: tokens
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
+class _Token(NamedTuple):
     kind: Kind
     text: str
     start: int

@@ -8,7 +8,7 @@ The canonical text of whatever is accepted is accepted too, and is the same tree
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from difflib import get_close_matches
@@ -16,8 +16,10 @@ from itertools import pairwise
 from typing import NoReturn, TypeAlias
 
 from tidings.errors import LimitError, SubscriptionError, UnsupportedError
+from tidings.language.namespaces import NAME, NO_NAMESPACES, Prefixes
 from tidings.model.xpath import (
     ANY_NAME,
+    XML_NAMESPACE,
     And,
     Comparator,
     Comparison,
@@ -44,12 +46,8 @@ MAXIMUM_DESCENDANTS = 3  # paths with // inside one another, the outermost count
 
 _Term: TypeAlias = XPathExpression | Path | Place | str | Decimal
 
-_LETTERS = (  # NameStartChar of XML 1.0, fifth edition, without the colon
-    "A-Z_a-z\xc0-\xd6\xd8-\xf6\xf8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c\u200d\u2070-\u218f\u2c00-\u2fef"
-    "\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
-)
 _TOKEN = re.compile(
-    rf"(?P<name>[{_LETTERS}][{_LETTERS}\-.0-9\xb7\u0300-\u036f\u203f\u2040]*)"
+    rf"(?P<name>{NAME.pattern})"
     r"|(?P<number>[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
     r"|(?P<string>'[^']*'|\"[^\"]*\")"
     r"|(?P<symbol>//|\.\.|::|!=|<=|>=|==|=>|=<|<>|&&|\|\||[^\s'\"])"
@@ -128,23 +126,30 @@ class _Token:
         return shown if len(shown) <= 40 else shown[:39] + "…"
 
 
-def parse_xpath(text: str) -> XPathExpression:
-    """The tree of an expression, or a SubscriptionError that points at the fault."""
+def parse_xpath(text: str, namespaces: Mapping[str, str] = NO_NAMESPACES) -> XPathExpression:
+    """The tree of an expression, or a SubscriptionError that points at the fault. `namespaces` are by prefix."""
     if len(text) > MAXIMUM_LENGTH:
         raise _too_long(f"the XPath expression has {len(text)} characters", text)
     tokens = _tokens(text)
     if len(tokens) == 1:
         raise SubscriptionError("the XPath expression is empty", text, 0, hint="write a path, as in //a[@b = 1]")
     _check_brackets(tokens, text)
-    expression = _Parser(text, tokens).whole()
+    expression = _Parser(text, tokens, namespaces).whole()
     if len(canonical := print_xpath(expression)) > MAXIMUM_LENGTH:
         raise _too_long(f"the XPath expression has {len(canonical)} characters in canonical form", text)
     return expression
 
 
 def print_xpath(expression: XPathExpression) -> str:
-    """The canonical text: `parse_xpath` reads the same tree from it."""
-    return text_of(expression)
+    """The canonical text: `parse_xpath` reads the same tree from it, with the namespaces of `print_namespaces`."""
+    return text_of(expression, Prefixes().name)
+
+
+def print_namespaces(expression: XPathExpression) -> str:
+    """What the prefixes of the canonical text stand for; nothing if it has none."""
+    prefixes = Prefixes()
+    text_of(expression, prefixes.name)
+    return str(prefixes)
 
 
 def _too_long(problem: str, text: str) -> LimitError:
@@ -205,11 +210,12 @@ def _check_brackets(tokens: list[_Token], text: str) -> None:
 class _Parser:
     """Recursive descent. A term may turn out to be a path or a literal; `_truth` makes a condition of it."""
 
-    __slots__ = ("_index", "_inside", "_overflow", "_steps", "_text", "_tokens")
+    __slots__ = ("_index", "_inside", "_namespaces", "_overflow", "_steps", "_text", "_tokens")
 
-    def __init__(self, text: str, tokens: list[_Token]) -> None:
+    def __init__(self, text: str, tokens: list[_Token], namespaces: Mapping[str, str]) -> None:
         self._text = text
         self._tokens = tokens
+        self._namespaces = namespaces
         self._index = 0
         self._inside = 0  # predicates around the current token
         self._steps = 0
@@ -388,7 +394,9 @@ class _Parser:
             expected = {"@": "a name or *", "/": "a step", "//": "a step"}
             self._unexpected(expected.get(after, "a path, a literal or a function"))
         self._take()
-        self._refuse_colon(name)
+        self._refuse_axis(name)
+        if self._token.text == ":":
+            return kind, self._qualified(name)
         if self._token.text != "(":
             return kind, name.text
         if kind is NodeKind.ATTRIBUTE or name.text != "text":
@@ -441,14 +449,30 @@ class _Parser:
             self._unexpected(expected)
         self._take()
 
-    def _refuse_colon(self, name: _Token) -> None:
+    def _qualified(self, prefix: _Token) -> str:
+        """The name behind a prefix, with its namespace."""
+        colon = self._take()
+        local = self._token
+        if local.text == ANY_NAME:
+            problem = f"all names of a namespace ({prefix}:*) are not supported"
+            self._refuse(problem, prefix, f"name them, as in {prefix}:a; * selects names of every namespace")
+        if local.kind != "name" or prefix.start + len(prefix.text) != colon.start or colon.start + 1 != local.start:
+            self._fail("a prefix and its name stand together", colon, f"write {prefix}:name")
+        self._take()
+        if self._token.text == "(":
+            self._refuse(f"the function {prefix}:{local} is not supported", prefix, _FUNCTIONS)
+        if prefix.text == "xml":
+            return f"{{{XML_NAMESPACE}}}{local.text}"
+        if prefix.text not in self._namespaces:
+            hint = f"say what it stands for: xpath_boolean(attribute, '…', namespaces => '{prefix}=http://…')"
+            self._fail(f"the namespace prefix {prefix}: is not declared", prefix, hint)
+        return f"{{{self._namespaces[prefix.text]}}}{local.text}"
+
+    def _refuse_axis(self, name: _Token) -> None:
         if self._token.text == "::":
             if name.text in _AXES:
                 self._refuse(f"the axis {name}:: is not supported", name, _AXES[name.text])
             self._fail(f"there is no axis {name}::", name, _STEPS)
-        if self._token.text == ":":
-            problem = f"the namespace prefix {name}: is not supported"
-            self._refuse(problem, name, "a name without a prefix has no namespace; * selects names of every namespace")
 
     def _unexpected(self, expected: str) -> NoReturn:
         token = self._token

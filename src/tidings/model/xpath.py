@@ -2,7 +2,8 @@
 
 Trees are kept in one form, so that equal questions are equal values: AND holds no AND and OR no OR directly, NOT holds
 no NOT, a literal stands on the right of its comparison, [3] is position() = 3, and a path outside [ ] is absolute.
-A `.` is left out of a path except as its last step after `//`. A string literal never holds both kinds of quote,
+A `.` is left out of a path except as its last step after `//`. A name in a namespace is `{namespace}name`, whatever its
+prefix was; one without braces is in no namespace. A string literal never holds both kinds of quote,
 since XPath 1.0 cannot write it. Build AND, OR and NOT with `all_of`, `any_of` and `negation`; `text_of` and its
 neighbours write the one text of a tree.
 """
@@ -16,6 +17,7 @@ from enum import Enum, StrEnum
 from typing import TypeAlias
 
 ANY_NAME = "*"
+XML_NAMESPACE = "http://www.w3.org/XML/1998/namespace"  # of xml:lang and its like
 
 NameWriter: TypeAlias = Callable[[str], str]  # how a name stands in the text; `*` is a name here
 
@@ -109,6 +111,12 @@ class Or:
 
 
 XPathExpression: TypeAlias = Exists | Comparison | StringTest | Not | And | Or
+
+
+def split_name(name: str) -> tuple[str, str]:
+    """The namespace of a name, or '', and the name in it."""
+    namespace, _, local = name[1:].rpartition("}") if name[:1] == "{" else ("", "", name)
+    return namespace, local
 
 
 def all_of(parts: Iterable[XPathExpression]) -> XPathExpression:

@@ -6,7 +6,7 @@ any can only be scanned: every event is tested against it, and `Plan.warnings` s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -52,6 +52,9 @@ class AccessPath(StrEnum):
     DOCUMENT = "by path"
     SCAN = "scanned"
     ALWAYS = "always"
+
+
+Path = tuple[AccessPath, bool]  # and whether it is exact
 
 
 class Cost(StrEnum):
@@ -106,36 +109,45 @@ def plan(expression: Expression, statistics: EventStatistics = NOTHING) -> Plan:
 
 
 def access_of(conjunction: Conjunction, statistics: EventStatistics = NOTHING) -> Access:
-    """The access by the most selective predicate that has a path; the first of equals.
-
-    What is found by a value is ordered, among others of that value, by one further value or range: both count.
-    """
-    if not conjunction.terms:
+    """The access by the most selective predicate that has a path."""
+    terms = conjunction.terms
+    if not terms:
         return Access(conjunction, AccessPath.ALWAYS, None, True, 1.0, "it asks for nothing")
-    best: Access | None = None
-    least = 2.0, 2.0
-    for term in conjunction.terms:
-        found = path_of(term)
-        if found is not None:
-            path, exact = found
-            own = share = share_of(term, statistics)
-            if path is AccessPath.VALUE:
-                share *= min((share_of(other, statistics) for other in _orders(conjunction, term)), default=1.0)
-            if (share, own) < least:  # of two values the rarer leads
-                assert not isinstance(term, Not)
-                least = share, own
-                best = Access(conjunction, path, term, exact, share, _reason(conjunction, share))
+    best = most_selective(terms, [share_of(term, statistics) for term in terms], [path_of(term) for term in terms])
     if best is None:
         reason = "it has nothing to look up: no equality, range, list, piece of a string, element, words or path"
         return Access(conjunction, AccessPath.SCAN, None, False, 1.0, reason)
+    number, (path, exact), share = best
+    predicate = terms[number]
+    assert not isinstance(predicate, Not)
+    return Access(conjunction, path, predicate, exact, share, _reason(conjunction, share))
+
+
+def most_selective(
+    terms: Sequence[Predicate | Not], shares: Sequence[float], paths: Sequence[Path | None]
+) -> tuple[int, Path, float] | None:
+    """Which of the terms leads to the fewest events, of those that have a path; the first of equals. And their share.
+
+    What is found by a value is ordered, among others of that value, by one further value or range: both count.
+    """
+    best: tuple[int, Path, float] | None = None
+    least = 2.0, 2.0
+    ordering = [
+        (shares[number], term.attribute)  # type: ignore[union-attr]  # a predicate, as it orders
+        for number, term in enumerate(terms)
+        if paths[number] is not None and orders(term)
+    ]
+    for number, path in enumerate(paths):
+        if path is None:
+            continue
+        own = share = shares[number]
+        if path[0] is AccessPath.VALUE:
+            attribute = terms[number].attribute  # type: ignore[union-attr]  # a negation has no path
+            share *= min((each for each, other in ordering if other != attribute), default=1.0)
+        if (share, own) < least:  # of two values the rarer leads
+            least = share, own
+            best = number, path, share
     return best
-
-
-def _orders(conjunction: Conjunction, lead: Predicate | Not) -> Iterator[Predicate]:
-    """The terms by one of which what is found by the value of another attribute can be ordered."""
-    for term in conjunction.terms:
-        if orders(term) and term.attribute != lead.attribute:  # type: ignore[union-attr]  # both are predicates
-            yield term  # type: ignore[misc]  # as the test says
 
 
 def orders(term: Predicate | Not) -> bool:
@@ -151,7 +163,7 @@ def orders(term: Predicate | Not) -> bool:
             return False
 
 
-def path_of(term: Predicate | Not) -> tuple[AccessPath, bool] | None:
+def path_of(term: Predicate | Not) -> Path | None:
     """The path that leads to a predicate and whether it is exact; None for what can only be verified."""
     match term:
         case Comparison(_, Operator.NOT_EQUAL, _):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -28,6 +28,7 @@ from tidings.model.predicates import (
     Or,
 )
 from tidings.model.values import AttributeType, Literal, Unreadable, type_of
+from tidings.planning.documents import Reservoir, is_document
 
 SAMPLE = 1_000  # values of an attribute that are kept
 
@@ -37,6 +38,7 @@ class AttributeStatistics:
     """Of one attribute: the share of events that have it, and a sample of its values in order, by type.
 
     `distinct` counts the different values in the sample; `common` has the share of each that occurs more than once.
+    `documents` is a sample of the values that look like XML documents.
     """
 
     present: float
@@ -44,6 +46,7 @@ class AttributeStatistics:
     common: Mapping[Any, float] = field(default_factory=dict)
     numbers: tuple[float, ...] = ()
     strings: tuple[str, ...] = ()
+    documents: tuple[str | bytes, ...] = ()
 
     def equal(self, literal: Literal) -> float:
         """The share of events whose value is this one."""
@@ -81,6 +84,7 @@ class EventStatistics:
 def learn_from_events(events: Iterable[Event | Mapping[str, Any]]) -> EventStatistics:
     """The statistics of a sample of events."""
     values: dict[str, list[Any]] = {}
+    reservoirs: dict[str, Reservoir] = {}
     present: Counter[str] = Counter()
     observed = 0
     for source in events:
@@ -88,9 +92,12 @@ def learn_from_events(events: Iterable[Event | Mapping[str, Any]]) -> EventStati
         for path, found in _leaves(Event.of(source).attributes, ""):
             present[path] += 1
             values.setdefault(path, []).extend(found if isinstance(found, tuple) else (found,))
-    return EventStatistics(
-        {path: _attribute(kept, present[path] / observed) for path, kept in values.items()}, observed
-    )
+            reservoirs.setdefault(path, Reservoir()).offer(found)
+    attributes = {
+        path: replace(_attribute(kept, present[path] / observed), documents=reservoirs[path].documents())
+        for path, kept in values.items()
+    }
+    return EventStatistics(attributes, observed)
 
 
 def learn_from_subscriptions(expressions: Iterable[Expression]) -> EventStatistics:
@@ -115,11 +122,11 @@ def _attribute(values: list[Any], present: float) -> AttributeStatistics:
     ]
     step = max(1, len(known) // SAMPLE)
     sample = known[::step]
-    counts = Counter(_counted(value) for value in known)
+    counts = Counter(_counted(value) for value in known if value == value)  # NaN equals nothing that is asked for
     total = max(1, len(known))
     common = {value: count / total for value, count in counts.most_common(SAMPLE) if count > 1}
     numbers = sorted(number for value in sample if (number := as_number(value)) is not None)
-    strings = sorted(value for value in sample if isinstance(value, str))
+    strings = sorted(value for value in sample if isinstance(value, str) and not is_document(value))
     return AttributeStatistics(present, max(1, len(counts)), common, tuple(numbers), tuple(strings))
 
 

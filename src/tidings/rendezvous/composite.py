@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from tidings.errors import SettingError
 from tidings.model.event import Event
@@ -35,6 +35,14 @@ def default_makers(
     strings = StringTrees(folded=True, equality=False), NGrams(folded=True, visits=seen)
     words = Words(read.analyser.name, read.statistics, seen)
     return Elements(seen), words, Documents(), *strings, intervals or Intervals()
+
+
+class Offer(NamedTuple):
+    """What a maker has for one predicate of a conjunction."""
+
+    predicate: Predicate
+    maker: KeyMaker
+    access: Access
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +76,21 @@ class AccessScheme(Verified):
         """For events only: visits no keys of other kinds. Of a long text that spares all but the words."""
         return replace(self, makers=tuple(maker for maker in self.makers if not maker.kinds.isdisjoint(kinds)))
 
+    @property
+    def by_kind_alone(self) -> bool:
+        """Whether the literals of comparisons have no say in which of them is the access predicate."""
+        return self.choose is None and self.visits is None
+
     def access(self, conjunction: Conjunction) -> Access | None:
         """The keys of the access predicate, None where nothing can be indexed."""
+        found = self.offer(conjunction)
+        return None if found is None else found.access
+
+    def offer(self, conjunction: Conjunction) -> Offer | None:
+        """The access predicate with its maker, None where nothing can be indexed."""
         return min(self._offers(conjunction), key=self._cost, default=None)
 
-    def _offers(self, conjunction: Conjunction) -> list[Access]:
+    def _offers(self, conjunction: Conjunction) -> list[Offer]:
         predicates = [term for term in conjunction.terms if needs_value(term)]
         if self.choose is not None:
             chosen = self.choose(conjunction)
@@ -82,13 +100,13 @@ class AccessScheme(Verified):
                     f"and the chosen one is not: {chosen}"
                 )
             predicates = [] if chosen is None else [chosen]
-        offers = (maker.access(predicate) for predicate in predicates for maker in self.makers)
-        return [offer for offer in offers if offer is not None]
+        offers = ((predicate, maker, maker.access(predicate)) for predicate in predicates for maker in self.makers)
+        return [Offer(predicate, maker, access) for predicate, maker, access in offers if access is not None]
 
-    def _cost(self, offer: Access) -> tuple[float, tuple[int, int]]:
+    def _cost(self, offer: Offer) -> tuple[float, tuple[int, int]]:
         """`min` keeps the first of equal ones: the order of the predicates, then that of the makers, decides."""
-        visits = 0.0 if self.visits is None else sum(self.visits.get(key, 0) for key in offer.keys)
-        return visits, offer.rank
+        visits = 0.0 if self.visits is None else sum(self.visits.get(key, 0) for key in offer.access.keys)
+        return visits, offer.access.rank
 
 
 def single(maker: KeyMaker) -> AccessScheme:

@@ -2,8 +2,8 @@
 
 Paper 5 (FoXtrot) spreads an automaton by its states. Here a key is what leads to a state: the whole path of names,
 where the expression writes it (/nitf/body/p); else the deepest name that it asks for; or an attribute with its value.
-Of an `or` each side has its key; what holds because nodes are absent has none. Names in a namespace are no keys,
-because an expression cannot ask for them.
+Of an `or` each side has its key; what holds because nodes are absent has none. A name in a namespace is written with
+it, {namespace}name, on both sides.
 """
 
 from __future__ import annotations
@@ -105,20 +105,13 @@ def _name(step: Step) -> str:
 
 
 def _labels(document: Document) -> Iterator[Label]:
-    """All paths, names, and attributes with their values, of elements and attributes in no namespace."""
-    paths: dict[object, str] = {}
+    """All paths, names, and attributes with their values."""
+    paths: dict[object, str] = {None: ""}
     for element in document.tree.getroot().iter("*"):
-        plain = not element.tag.startswith("{")
-        above = paths.get(element.getparent(), "" if element.getparent() is None else None)
-        path = f"{above}/{element.tag}" if plain and above is not None else None
-        if path is not None:
-            paths[element] = path
-            yield PATH, path
-        if plain:
-            yield NAME, element.tag
+        path = paths[element] = f"{paths[element.getparent()]}/{element.tag}"
+        yield PATH, path
+        yield NAME, element.tag
         for name, value in element.attrib.items():
-            if not name.startswith("{"):
-                yield NAME, f"@{name}"
-                yield VALUE, f"{name}={value[:LONGEST]}"
-                if path is not None:
-                    yield PATH, f"{path}/@{name}"
+            yield NAME, f"@{name}"
+            yield VALUE, f"{name}={value[:LONGEST]}"
+            yield PATH, f"{path}/@{name}"

@@ -141,8 +141,7 @@ def _present(contents: Contents, ids: list[Identifier]) -> list[Identifier]:
     for kind in (str, int):
         some = [id for id in ids if isinstance(id, kind)]
         for part in contents.parts:
-            numbers = part.ids.find_many(some)
-            found.update(some[at] for at, number in numbers.items() if not part.removed or part.alive[number])
+            found.update(id for id, number in zip(some, part.find_many(some).tolist(), strict=True) if number >= 0)
     return [id for id in ids if id in found]
 
 

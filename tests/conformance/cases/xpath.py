@@ -17,12 +17,18 @@ PAIRS = "<r><p a='1' b='9'/><p a='9' b='2'/></r>"
 SHELVES = "<s><b><w>A</w><w>B</w></b><b><w>C</w></b></s>"
 MIXED = "<p>one <b>two</b> three</p>"
 TREE = "<r><a><b><c x='1'>deep</c></b></a><a><d/></a></r>"
+NAMESPACED = "<r xmlns:n='urn:n'><x>o</x><n:x>a</n:x><x>p</x><n:x>b</n:x></r>"
 WIDE = "<r>" + "".join(f"<a>{i}</a>" for i in range(1000)) + "</r>"
 DEEP = "<n>" * 200 + "<leaf>x</leaf>" + "</n>" * 200
 
 
 def _case(name: str, expression: str, document: object, expected: Truth) -> Case:
     return Case(name, f"xpath_boolean(doc, '{expression}')", {"doc": document}, expected)
+
+
+def _in_namespaces(name: str, expression: str, document: object, expected: Truth) -> Case:
+    declared = "p=urn:n q=urn:m o=here h=http://h.org/#"
+    return Case(name, f"xpath_boolean(doc, '{expression}', namespaces => '{declared}')", {"doc": document}, expected)
 
 
 PATHS = [
@@ -246,6 +252,31 @@ DOCUMENTS = [
     _case("a name in a namespace is any name", "/*", "<x xmlns='urn:n'/>", True),
     _case("a prefixed name is not the name", "//x", "<n:x xmlns:n='urn:n'/>", False),
     _case("names without a namespace beside it", "/r/x", "<r xmlns:n='urn:n'><n:y/><x/></r>", True),
+    _in_namespaces("a name in a namespace, by another prefix", "/p:x", "<n:x xmlns:n='urn:n'/>", True),
+    _in_namespaces("a name in the namespace of names without a prefix", "/p:x", "<x xmlns='urn:n'/>", True),
+    _in_namespaces("a name in another namespace", "/p:x", "<x xmlns='urn:m'/>", False),
+    _in_namespaces("a name in no namespace", "/p:x", "<x/>", False),
+    _in_namespaces("the same prefix for another namespace", "/p:x", "<p:x xmlns:p='urn:m'/>", False),
+    _in_namespaces("a name without a prefix is in none", "/x", "<x xmlns='urn:n'/>", False),
+    _in_namespaces("two namespaces", "/p:x/q:x", "<x xmlns='urn:n'><x xmlns='urn:m'/></x>", True),
+    _in_namespaces("two namespaces, the other way", "/q:x/p:x", "<x xmlns='urn:n'><x xmlns='urn:m'/></x>", False),
+    _in_namespaces("a namespace taken back", "/p:x/y", "<x xmlns='urn:n'><y xmlns=''/></x>", True),
+    _in_namespaces("a prefix declared anew below", "//q:y", "<n:x xmlns:n='urn:n'><n:y xmlns:n='urn:m'/></n:x>", True),
+    _in_namespaces("behind //", "//p:y", "<r><n:y xmlns:n='urn:n'/></r>", True),
+    _in_namespaces("an attribute in a namespace", "/x/@p:a = 1", "<x n:a='1' xmlns:n='urn:n'/>", True),
+    _in_namespaces("an attribute without a prefix is in none", "/p:x/@p:a", "<x a='1' xmlns='urn:n'/>", False),
+    _in_namespaces("an attribute in no namespace", "/p:x/@a = 1", "<x a='1' xmlns='urn:n'/>", True),
+    _in_namespaces("two attributes of one name", "/x[@a = 1]/@p:a = 2", "<x a='1' n:a='2' xmlns:n='urn:n'/>", True),
+    _in_namespaces("a position among names of a namespace", '/r/p:x[2] = "b"', NAMESPACED, True),
+    _in_namespaces("a position among names of none", '/r/x[1] = "o"', NAMESPACED, True),
+    _in_namespaces("a condition in a namespace", '/r[p:x = "b"][x]', NAMESPACED, True),
+    _in_namespaces("not in a namespace", "/r[not(q:x)]", NAMESPACED, True),
+    _in_namespaces("letters beyond ASCII in a namespace", "/p:é", "<é xmlns='urn:n'/>", True),
+    _in_namespaces("a namespace that is no absolute URI", "/o:x", "<x xmlns='here'/>", True),
+    _in_namespaces("a namespace with a fragment", "/h:x/@h:a = 1", "<n:x xmlns:n='http://h.org/#' n:a='1'/>", True),
+    _case("the prefix xml needs no declaration", '//@xml:lang = "en"', "<x xml:lang='en'/>", True),
+    _case("the prefix xml, another value", '//@xml:lang = "en"', "<x xml:lang='de' lang='en'/>", False),
+    _case("xml:space is another", "//@xml:lang", "<x xml:space='preserve'/>", False),
     # Documents
     _case("an XML declaration", "/x", '<?xml version="1.0"?><x/>', True),
     _case(

@@ -126,6 +126,27 @@ def test_wildcard_words_find_words_that_no_pattern_has() -> None:
     )
 
 
+def test_a_word_that_comes_again_may_continue_a_chain_of_wildcard_words() -> None:
+    agrees(parsed("ab", "a* ->[0,0] b", "b ->[0,0] a*"), ["ab x ab b", "ab ab b ab", "ac x ac b", "b ab ab"])
+    agrees(parsed("ab", "a* AND b", "a*"), ["ab x ab b", "ab ab", "ac ac b"])
+
+
+def test_marks_right_to_left_and_scripts_without_spaces() -> None:
+    """Composed or not, é is one word; marks stay with their letters; each Han or Hiragana character is a word."""
+    patterns = parsed(
+        "café", '"cafe\u0301 au lait"', "שלום", '"שָׁלוֹם עולם"', "סלאם OR سلام", "日本", '"日本語 です"', "語 ->[0,0] で",
+        "テキスト", "日* AND NOT 中", "naïve ->[0,1] שלום",
+    )  # fmt: skip
+    batch = [
+        "CAFE\u0301 au lait", "cafe au lait", "שָׁלוֹם עולם", "שלום, עולם", "سلام عليكم", "日本語です。", "語でテキスト",
+        "中日", "naïve, x שלום", "nai\u0308ve שלום", "\u0301", "",
+    ]  # fmt: skip
+    engine = agrees(patterns, batch)
+    agrees(patterns, batch, ENGLISH)
+    assert found(engine, batch)[0] == [0, 1]
+    assert found(engine, batch)[5] == [5, 6, 7, 9]
+
+
 def test_a_pattern_with_too_many_conjunctions_is_evaluated() -> None:
     ors = AllOf(tuple(AnyOf((phrase(f"a{i}"), phrase(f"b{i}"))) for i in range(12)))
     ands = AnyOf(tuple(AllOf((phrase(f"a{i}"), phrase(f"b{i}"))) for i in range(12)))

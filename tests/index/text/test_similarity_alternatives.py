@@ -7,13 +7,14 @@ from random import Random
 import numpy as np
 import pytest
 
-from benchmarks.alternatives.similarity_search import Products, reached, unit_places
-from benchmarks.similarity import as_texts, corpus, questions
+from benchmarks.alternatives.similarity_search import Products, bare_products, reached, unit_places
+from benchmarks.similarity import corpus, questions
 from tidings.analysis.cosine import cosine
 from tidings.analysis.latent import fit, latent_cosine
 from tidings.analysis.statistics import learn
 from tidings.analysis.words import SIMPLE
 from tidings.index.text.similarity import SimilarityEngine
+from tidings.index.text.words import texts_of
 
 WORDS = ("fox", "hare", "red", "bank", "rates", "central", "the", "of")
 
@@ -45,6 +46,8 @@ def test_the_product_of_places_counts_what_the_definition_finds() -> None:
     exact = [space.project(SIMPLE.words(text)) for text in texts]
     wanted = [sum(latent_cosine(one, other) >= 0.61 for other in exact) for one in exact]
     assert reached(places, places, 0.61, 7).tolist() == wanted
+    floats = places.astype(np.float32)
+    assert np.allclose(bare_products(floats, floats, 9, 5), (floats @ floats.T)[18:, 20:])
 
 
 def test_without_data_a_corpus_is_made(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
@@ -54,7 +57,7 @@ def test_without_data_a_corpus_is_made(monkeypatch: pytest.MonkeyPatch, tmp_path
     assert (len(made.profiles), len(made.documents), len(made.sample)) == (200, 10, 50)
     statistics = learn(made.sample, SIMPLE)
     engine = SimilarityEngine.build(questions(made.profiles, 0.5), SIMPLE, statistics)
-    counts = np.diff(engine.find(as_texts(made.documents)).start)
+    counts = np.diff(engine.find(texts_of(made.documents)).start)
     products = Products(made.profiles, made.documents, SIMPLE, statistics)
     assert counts.tolist() == products.by_sparse_blocks(0.5).tolist()
     assert counts.sum() > 0

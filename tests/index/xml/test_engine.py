@@ -110,11 +110,28 @@ def test_random_questions_about_random_documents(
     assert list(found.problems) == problems
 
 
+@settings(max_examples=60)
+@given(st.lists(xpath_expressions(), min_size=1, max_size=10, unique=True), xml_documents())
+def test_documents_that_the_scanner_hands_over(questions: list[XPathExpression], source: str) -> None:
+    body = source.removeprefix('<?xml version="1.0"?>').removeprefix("<!DOCTYPE a>")
+    documents: list[str | bytes] = [f"<!DOCTYPE a [<!ELEMENT q ANY>]>{body}", source.encode("utf-16"), source]
+    wanted, problems = expected(questions, documents)
+    assert not problems
+    assert answers(XPathEngine.build(questions).find(batch(documents))) == wanted
+
+
 def test_predicates_must_hold_along_one_chain() -> None:
     engine = engine_of(["//b[@x = 1]/c", "/a/b[@x = 1][@y = 2]"])
     apart = "<a><b x='1'/><b y='2'><c/></b></a>"
     together = "<a><b/><b x='1' y='2'><c/></b></a>"
     assert answers(engine.find(batch([apart, together]))) == [[], [0, 1]]
+
+
+def test_paths_below_nested_nodes_are_followed_once_and_to_the_end() -> None:
+    engine = engine_of(["//a//b[@x = 1]/c", "//a//b[@y]/c", "//a[@x = 2]//b/c", "//b[@x]/@y = 2"])
+    nested = "<a><b y='0' x='1'/><a x='2'><b x='2' y='2'><c/></b></a><a><b/></a></a><!-- -->"
+    apart = "<r><a/><b x='1'><c/></b><a><a><d/><b x='0'/></a><b x='1'><d/><c/></b></a></r>"
+    assert answers(engine.find(batch([nested, apart]))) == [[1, 2, 3], [0]]
 
 
 def test_what_branches_at_a_single_node_is_not_verified() -> None:

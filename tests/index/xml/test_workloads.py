@@ -9,6 +9,7 @@ import pytest
 
 from benchmarks.alternatives.xpath_search import EachByLxml, parse_each
 from benchmarks.workloads.xpath_queries import Grammar, Settings, filters, grammar, grammar_of
+from benchmarks.workloads.xpath_values import COMMON, LONG, RARE, common_and_rare, values_and_words
 from index.xml.documents import answers, batch
 from tidings.index.xml.engine import XPathEngine
 from tidings.index.xml.lowering import Method
@@ -82,3 +83,28 @@ def test_filters_have_the_form_that_was_asked_for(rules: Grammar) -> None:
     assert len(filters(rules, Settings(depth=2), 50, distinct=False)) == 50
     skewed = filters(rules, Settings(skew=8.0, depth=2, wildcard=0, descendant=0), 100, distinct=False)
     assert skewed.count("/book/title") > 90
+
+
+def test_filters_stop_where_there_are_no_more(rules: Grammar) -> None:
+    assert len(filters(rules, Settings(depth=2, wildcard=0, descendant=0), 50)) == 2
+
+
+def made_articles() -> list[bytes]:
+    words = "alpha beta gamma delta " * (LONG // 10)
+    return [
+        f"<r lang='en'><id>k{n}</id><y>{2000 + n}</y><p>{words}word{'x' * (n % 4)}</p></r>".encode() for n in range(20)
+    ]
+
+
+def test_filters_of_values_are_as_common_and_as_rare_as_they_say() -> None:
+    documents = made_articles()
+    for made, common in ((common_and_rare(documents, 40), True), (values_and_words(documents, 20), False)):
+        for text in made:
+            first = text.partition("]")[0] + "]"
+            share = sum(map(bool, map(EachByLxml([first]).answers, documents))) / len(documents)
+            assert share >= COMMON if common else share <= RARE
+        wanted = list(map(EachByLxml(made).answers, documents))
+        assert any(wanted), "no filter matches anything"
+        for sample in ((), documents[::2]):
+            engine = XPathEngine.build([parse_xpath(text) for text in made], sample=sample)
+            assert answers(engine.find(batch(documents))) == wanted

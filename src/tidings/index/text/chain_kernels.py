@@ -20,8 +20,8 @@ class PatternArrays(NamedTuple):
     """The arrays of an engine beside its two dictionaries, of words and of what stands before the * of wildcard words.
 
     What is needed together stands together, in rows of a few numbers: a look at memory that is far costs more than all
-    else. A test is one number. With i items and c chains: item n is there (n), chain n is there (i + n), item n is not
-    there (i + c + n), chain n is not there (2i + c + n), and always true (2i + 2c).
+    else. A test is one number. With i items and c rows of chains: item n is there (n), chain n is there (i + n), item n
+    is not there (i + c + n), chain n is not there (2i + c + n), and always true (2i + 2c).
     """
 
     word_rows: Array  # int32[words + 1, 2]: a word's item, and where its part of `word_prefix` begins
@@ -30,15 +30,16 @@ class PatternArrays(NamedTuple):
     prefix_length: Array  # int32: the numbers of bytes that prefixes have, rising
 
     # The last item is none: nothing leads to its trie.
-    item_rows: Array  # int32[items + 1, 2]: where the trie begins, -1 if there is none; how many conjunctions it has
-    node_rows: Array  # int32[., 2]: a test, and the first node after the subtree
-    node_answers: Array  # int32[nodes + 1]: the part of `answer` that holds where the path to the node does
-    answer: Array  # int32: the number of a question, ~n where others of its conjunctions may have led to it already
+    item_rows: Array  # int32[items + 1, 4]: the first child of its trie and the end of them; a bit that is set where
+    # any child may hold; how many conjunctions there are
+    child_bit: Array  # int32: a bit that is set where the test of the child may hold
+    child_node: Array  # int32: where in `tries` it stands
+    tries: Array  # int32: see `trie_kernels`
 
-    chain_start: Array  # int64[chains + 1]
-    chain_item: Array  # int32
-    chain_least: Array  # int32: words between the item and the one before it, at least
-    chain_most: Array  # int32: the same at most; -1 is no bound
+    # A chain is known by the number of its first row.
+    chain_rows: Array  # int32[., 3]: of a chain's first item that item, how many items it has and how many chains are
+    # before it; of every other the item and how many words are between it and the one before, at least and at most,
+    # where -1 is no bound
     in_chains: Array  # uint64: a bit for each item that is in some chain, so that where it occurs must be known
 
     evaluated: Array  # int32: the questions that the reference is asked about
@@ -50,8 +51,10 @@ class PatternArrays(NamedTuple):
 class PatternScratch(NamedTuple):
     """What the kernels write while they work; `serial` marks what was written for the text at hand."""
 
-    there: Array  # uint64: a bit for each item that is in the text
-    items: Array  # int32: those items, each once
+    there: Array  # uint64: a bit for each item that is in the text, then one that is set, then one that is not
+    items: Array  # int32: those items, each once, and the last item
+    kept: Array  # int32: those of them that are kept
+    nodes: Array  # int32: the nodes under them that may hold
     prefixes: Array  # int32: the wildcard words that one word satisfies
     occurrence_item: Array  # int32: in the order of positions
     occurrence_place: Array  # int32: the position
@@ -66,9 +69,10 @@ class PatternScratch(NamedTuple):
 E, SCRATCH = field_numbers(PatternArrays), field_numbers(PatternScratch)
 S = SCRATCH
 # In `state`: text at hand, its occurrences, the text whose occurrences are linked, and over all texts answers,
-# conjunctions that stood under an item of a text, and tests
-SERIAL, OCCURRENCES, LINKED, ANSWERS, CANDIDATES, TESTS = 0, 1, 2, 3, 4, 5
-STATES = 6
+# conjunctions that stood under an item of a text, and tests; whether wildcard words are in chains; and what was read
+# only so that it is near when it is needed, written down so that the compiler does not leave the reading out
+SERIAL, OCCURRENCES, LINKED, ANSWERS, CANDIDATES, TESTS, CHAINED_PREFIXES, TOUCHED = 0, 1, 2, 3, 4, 5, 6, 7
+STATES = 8
 
 
 @compiled
@@ -89,40 +93,41 @@ def link_occurrences(scratch):  # type: ignore[no-untyped-def]  # compiled: type
 def chain_holds(engine, scratch, chain):  # type: ignore[no-untyped-def]
     """Whether a chain, all of whose items are in the text, occurs in it; asked once per text."""
     memo, serial = int64s(scratch, S.memo), int64s(scratch, S.state)[SERIAL]
-    if memo[chain] >> 1 != serial:
+    number = int32s(engine, E.chain_rows)[3 * chain + 2]
+    if memo[number] >> 1 != serial:
         link_occurrences(scratch)
-        memo[chain] = serial << 1 | chain_occurs(engine, scratch, chain)
-    return memo[chain] & 1 == 1
+        memo[number] = serial << 1 | chain_occurs(engine, scratch, chain)
+    return memo[number] & 1 == 1
 
 
 @compiled
 def chain_occurs(engine, scratch, chain):  # type: ignore[no-untyped-def]
-    start, item = int64s(engine, E.chain_start), int32s(engine, E.chain_item)
+    rows = int32s(engine, E.chain_rows)
     place, following = int32s(scratch, S.occurrence_place), int32s(scratch, S.occurrence_next)
     first, reached = int32s(scratch, S.item_first), int32s(scratch, S.reached)
     half = len(reached) // 2
-    count, at = 0, first[item[start[chain]]]
+    count, at = 0, first[rows[3 * chain]]
     while at >= 0:
         reached[count] = place[at]
         count += 1
         at = following[at]
-    for step in range(start[chain] + 1, start[chain + 1]):
-        before = half * ((step - start[chain] - 1) % 2)
-        count = reach(engine, scratch, step, before, count, half - before)
+    for step in range(1, rows[3 * chain + 1]):
+        before = half * ((step - 1) % 2)
+        count = reach(engine, scratch, chain + step, before, count, half - before)
         if count == 0:
             return 0
     return 1
 
 
 @compiled
-def reach(engine, scratch, step, before, count, after):  # type: ignore[no-untyped-def]
-    """Writes at `after` the places of an item that have one of the `count` places from `before` on at an allowed
-    distance before them; how many these are."""
-    least, most = int32s(engine, E.chain_least)[step], int32s(engine, E.chain_most)[step]
-    place, following = int32s(scratch, S.occurrence_place), int32s(scratch, S.occurrence_next)
-    reached = int32s(scratch, S.reached)
+def reach(engine, scratch, row, before, count, after):  # type: ignore[no-untyped-def]
+    """Writes at `after` the places of the item of a row that have one of the `count` places from `before` on at an
+    allowed distance before them; how many these are."""
+    rows, place = int32s(engine, E.chain_rows), int32s(scratch, S.occurrence_place)
+    following, reached = int32s(scratch, S.occurrence_next), int32s(scratch, S.reached)
+    least, most = rows[3 * row + 1], rows[3 * row + 2]
     found, low = 0, 0
-    at = int32s(scratch, S.item_first)[int32s(engine, E.chain_item)[step]]
+    at = int32s(scratch, S.item_first)[rows[3 * row]]
     while at >= 0:
         if most >= 0:
             while low < count and reached[before + low] < place[at] - 1 - most:

@@ -30,7 +30,7 @@ from tidings.index.text.latent_kernels import (
 from tidings.index.text.similarity import Pairs, Scored
 from tidings.index.text.similarity_building import reaches
 from tidings.index.text.similarity_counting import counted
-from tidings.index.text.words import Reader
+from tidings.index.text.words import Reader, texts_of
 from tidings.index.views import directory
 from tidings.model.predicates import Operator, Similarity
 
@@ -72,12 +72,9 @@ class LatentEngine:
     @classmethod
     def build(cls, questions: Sequence[Similarity], analyser: Analyser, space: LatentSpace) -> LatentEngine:
         """Question number n is fact number n."""
-        weights = [space.weights(analyser.words(question.profile)) for question in questions]
-        start = np.zeros(len(questions) + 1, np.int64)
-        np.cumsum([len(each) for each in weights], out=start[1:])
-        term = np.array([number for each in weights for number in each], np.int32)
-        vectors = Vectors(start, term, np.array([weight for each in weights for weight in each.values()], np.float64))
-        unit = _Places(analyser, space).units(vectors).astype(np.float32)
+        places = _Places(analyser, space)
+        vectors = places.vectors(texts_of([question.profile for question in questions]))
+        unit = places.units(vectors).astype(np.float32)
         threshold = np.array([question.threshold for question in questions], np.float64)
         strict = np.array([question.operator is Operator.GREATER for question in questions], np.bool_)
         return cls(LatentArrays(*vectors, unit.reshape(-1), threshold, strict), analyser, space)

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tidings.analysis.patterns import chain_of
+from tidings.analysis.patterns import chain_of_words
 from tidings.analysis.words import Analyser
 from tidings.index.layout import Array
-from tidings.model.text import AllOf, AnyOf, Gap, Not, Terms, TextPattern
+from tidings.model.text import AllOf, Not, Terms, TextPattern
 
 MOST_CONJUNCTIONS = 512  # of one pattern: as many as it may have words, so that an OR of words always fits
 NO_BOUND = -1  # in place of the greatest number of words in a gap
@@ -39,8 +39,8 @@ class NormalPatterns:
     shared: array[int] = field(default_factory=lambda: array("b"))  # of each question: it has several conjunctions
     evaluated: list[int] = field(default_factory=list)  # the questions that are left to the reference
     _word_chains: dict[str, int | None] = field(default_factory=dict)  # of terms that stand alone, which most do
-    _term_chains: dict[Terms, int | None] = field(default_factory=dict)
-    _chains: dict[tuple[object, ...], int] = field(default_factory=dict)
+    _chains: dict[tuple[int, ...], int] = field(default_factory=dict)  # by their items and gaps
+    _of_terms: dict[str, list[str]] = field(default_factory=dict)  # the words of each term that was met
 
     def add(self, pattern: TextPattern) -> None:
         question = len(self.shared)
@@ -57,44 +57,49 @@ class NormalPatterns:
 
     def _holding(self, pattern: TextPattern, wanted: bool) -> list[tuple[int, ...]]:
         """The conjunctions under which the pattern is true, or, where that is wanted, false."""
-        match pattern:
-            case Terms():
-                chain = self._chain(pattern)
-                if chain is None:
-                    return [] if wanted else [()]
-                return [(chain if wanted else ~chain,)]
-            case Not(part):
-                return self._holding(part, not wanted)
-            case AllOf(parts) | AnyOf(parts):
-                of_parts = [self._holding(part, wanted) for part in parts]
-                return _all(of_parts) if isinstance(pattern, AllOf) is wanted else _any(of_parts)
+        if isinstance(pattern, Terms):
+            chain = self._chain(pattern)
+            if chain is None:
+                return [] if wanted else [()]
+            return [(chain if wanted else ~chain,)]
+        if isinstance(pattern, Not):
+            return self._holding(pattern.part, not wanted)
+        of_parts = [self._holding(part, wanted) for part in pattern.parts]
+        return _all(of_parts) if isinstance(pattern, AllOf) is wanted else _any(of_parts)
 
     def _chain(self, pattern: Terms) -> int | None:
         """The number of a chain; None where it has a term without words, and is found nowhere."""
-        if len(pattern.terms) == 1 and not pattern.prefixes:
-            term = pattern.terms[0]
-            if term not in self._word_chains:
-                self._word_chains[term] = self._new_chain(pattern)
-            return self._word_chains[term]
-        if pattern not in self._term_chains:
-            self._term_chains[pattern] = self._new_chain(pattern)
-        return self._term_chains[pattern]
+        if len(pattern.terms) > 1 or pattern.prefixes:
+            return self._numbered(pattern)
+        try:
+            return self._word_chains[pattern.terms[0]]
+        except KeyError:
+            found = self._word_chains[pattern.terms[0]] = self._numbered(pattern)
+            return found
 
-    def _new_chain(self, pattern: Terms) -> int | None:
-        chain = chain_of(pattern, self.analyser)
+    def _numbered(self, pattern: Terms) -> int | None:
+        chain = chain_of_words(pattern, [self._of_terms.get(term) or self._read(term) for term in pattern.terms])
         if chain is None:
             return None
-        key = (chain.words, chain.gaps, chain.prefixes)
-        if key not in self._chains:
-            self._chains[key] = len(self._chains)
-            for number, word in enumerate(chain.words):
-                is_prefix = number in chain.prefixes
-                self.chain_item.append(~_number(self.prefixes, word) if is_prefix else _number(self.words, word))
-            for gap in (Gap(0, 0), *chain.gaps):
-                self.chain_least.append(gap.least)
-                self.chain_most.append(NO_BOUND if gap.most is None else gap.most)
+        words, prefixes = self.words, self.prefixes
+        item = [
+            ~prefixes.setdefault(word, len(prefixes)) if at in chain.prefixes else words.setdefault(word, len(words))
+            for at, word in enumerate(chain.words)
+        ]
+        least = [0, *[gap.least for gap in chain.gaps]]
+        most = [0, *[NO_BOUND if gap.most is None else gap.most for gap in chain.gaps]]
+        known = len(self._chains)
+        number = self._chains.setdefault((*item, *least, *most), known)
+        if number == known:
+            self.chain_item.extend(item)
+            self.chain_least.extend(least)
+            self.chain_most.extend(most)
             self.chain_start.append(len(self.chain_item))
-        return self._chains[key]
+        return number
+
+    def _read(self, term: str) -> list[str]:
+        found = self._of_terms[term] = [word.text for word in self.analyser.words(term)]
+        return found
 
     def items(self) -> Array:
         """The items of all chains: words first, and then, numbered on, wildcard words."""
@@ -102,15 +107,13 @@ class NormalPatterns:
         return np.where(item >= 0, item, len(self.words) + ~item).astype(np.int32)
 
 
-def _number(numbers: dict[str, int], word: str) -> int:
-    return numbers.setdefault(word, len(numbers))
-
-
 class _TooManyError(Exception):
     """A pattern has more conjunctions than are made of one."""
 
 
 def _all(of_parts: Sequence[list[tuple[int, ...]]]) -> list[tuple[int, ...]]:
+    if set(map(len, of_parts)) == {1}:  # nearly all that are asked
+        return [tuple([literal for part in of_parts for literal in part[0]])]
     found: list[tuple[int, ...]] = [()]
     for part in of_parts:
         if len(found) * len(part) > MOST_CONJUNCTIONS:

@@ -1,6 +1,5 @@
 """From normal patterns to the arrays of an engine: how rare items are, the tests of conjunctions, and their tries.
 
-Each conjunction stands under one of its items: the rarest (paper 4, LFWI), or, to compare, one chosen at random (RWI).
 How rare an item is comes from the document frequencies of a corpus, and without one from the patterns themselves.
 """
 
@@ -19,11 +18,15 @@ from tidings.index.text.chain_kernels import PatternArrays
 from tidings.index.text.dictionary import Dictionary, encoded, packed
 from tidings.index.text.normalising import NormalPatterns
 from tidings.index.text.pattern_kernels import prefixes_of_words
-from tidings.index.text.trie_kernels import find_roots, lead_with, make_trie, write_tests
+from tidings.index.text.trie_kernels import lead_with, make_tries, write_bits_of_items, write_tests
 from tidings.index.views import directory
 from tidings.language.text import print_pattern
 from tidings.model.text import TextPattern
 
+# Which of its items a conjunction stands under, by the names of paper 4, sections 3.1 and 4.9. The choice changes what
+# a text costs, and never what is found:
+# - `rarest`, the least frequent word (LFWI): the one to use, and the only one that a `Matcher` makes.
+# - `random`, a random word (RWI): there to be compared, `python -m benchmarks text` does so.
 Choice = Literal["rarest", "random"]
 _SEED = 4  # of the random choice, so that equal patterns make equal engines
 
@@ -44,21 +47,18 @@ def built(patterns: NormalPatterns, asked: Sequence[TextPattern], statistics: Te
     lengths = sorted({len(encoded(prefix)) for prefix in patterns.prefixes})
     chains = _chains(patterns, rank)
     evaluated_data, evaluated_start = packed([encoded(print_pattern(asked[n])) for n in patterns.evaluated])
-    item_rows, node_rows, node_answers, answer = _trie(patterns, chains, len(rank), choice)
+    item_rows, child_bit, child_node, tries = _tries(patterns, chains, len(rank), choice)
     arrays = PatternArrays(
         word_rows=np.zeros(0, np.int32),
         word_prefix=np.zeros(0, np.int32),
         prefix_item=rank[len(words) :],
         prefix_length=np.array(lengths, np.int32),
         item_rows=item_rows,
-        node_rows=node_rows,
-        node_answers=node_answers,
-        answer=answer,
-        chain_start=chains.long_start,
-        chain_item=chains.item[chains.in_long],
-        chain_least=np.array(patterns.chain_least, np.int32)[chains.in_long],
-        chain_most=np.array(patterns.chain_most, np.int32)[chains.in_long],
-        in_chains=_bits(chains.item[chains.in_long], len(rank)),
+        child_bit=child_bit,
+        child_node=child_node,
+        tries=tries,
+        chain_rows=chains.rows.ravel(),
+        in_chains=_bits(chains.rows[:, 0], len(rank)),
         evaluated=np.array(patterns.evaluated, np.int32),
         evaluated_start=evaluated_start,
         evaluated_data=evaluated_data,
@@ -124,22 +124,23 @@ def _span(prefix: str, in_order: list[str]) -> tuple[int, int]:
 
 
 class _Chains(NamedTuple):
-    """All chains, and those of more than one item, which are *long* and get numbers of their own."""
+    """All chains, and the rows of those of more than one item."""
 
     start: Array
     item: Array
-    number: Array  # among the long ones, or -1
-    long_start: Array
-    in_long: Array  # of each place in `item`
+    row: Array  # the first row of each chain, or -1
+    rows: Array  # int32[., 3]
 
 
 def _chains(patterns: NormalPatterns, rank: Array) -> _Chains:
-    start = np.array(patterns.chain_start, np.int64)
+    start, item = np.array(patterns.chain_start, np.int64), rank[patterns.items()]
     size = np.diff(start)
     is_long = size > 1
-    number = np.where(is_long, np.cumsum(is_long) - 1, -1)
-    long_start = np.concatenate([np.zeros(1, np.int64), np.cumsum(size[is_long])])
-    return _Chains(start, rank[patterns.items()], number, long_start, np.repeat(is_long, size))
+    first = np.cumsum(size * is_long) - size
+    columns = (item, np.array(patterns.chain_least, np.int32), np.array(patterns.chain_most, np.int32))
+    rows = np.stack(columns, axis=1)[np.repeat(is_long, size)]
+    rows[first[is_long], 1:] = np.stack((size[is_long], np.arange(is_long.sum())), axis=1)
+    return _Chains(start, item, np.where(is_long, first, -1), rows)
 
 
 def _bits(numbers: Array, count: int) -> Array:
@@ -152,8 +153,8 @@ def _bits(numbers: Array, count: int) -> Array:
 # Tries
 
 
-def _trie(patterns: NormalPatterns, chains: _Chains, items: int, choice: Choice) -> tuple[Array, Array, Array, Array]:
-    """The rows of the items and of the nodes, where the answers of each node begin, and all answers."""
+def _tries(patterns: NormalPatterns, chains: _Chains, items: int, choice: Choice) -> tuple[Array, Array, Array, Array]:
+    """The rows of the items, the bits and nodes of their children, and all tries."""
     start, tests = _tests(patterns, chains, items)
     if choice == "random":
         _lead_at_random(start, tests, items)
@@ -161,23 +162,22 @@ def _trie(patterns: NormalPatterns, chains: _Chains, items: int, choice: Choice)
     data, byte_start = tests.astype(">u4").tobytes(), (4 * start).tolist()
     keys = [data[a:b] for a, b in pairwise(byte_start)]
     order = np.array(sorted(range(len(keys)), key=keys.__getitem__), np.int64)
-    nodes, answers = np.empty(2 * len(tests), np.int32), np.empty(len(tests) + 1, np.int32)
-    count = make_trie(start, tests, order, nodes, answers, np.empty(np.diff(start).max(initial=0), np.int64))
-    nodes, answers = nodes[: 2 * count].copy(), answers[: count + 1].copy()
-    item_rows = np.tile(np.array([-1, 0], np.int32), items + 1)
-    find_roots(nodes, answers, item_rows)
     question = np.array(patterns.conjunction_question, np.int32)[order]
-    is_shared = np.array(patterns.shared, np.bool_)[question]
-    return item_rows, nodes, answers, np.where(is_shared, ~question, question).astype(np.int32)
+    answer = np.where(np.array(patterns.shared, np.bool_)[question], ~question, question).astype(np.int32)
+    item_rows = np.zeros(4 * (items + 1), np.int32)
+    child_bit, child_node, tries = (np.empty(size, np.int32) for size in (len(keys), len(keys), 3 * len(tests)))
+    path = np.empty(np.diff(start).max(initial=0), np.int64)
+    children, end = make_tries(start, tests, order, answer, items, item_rows, child_bit, child_node, tries, path)
+    write_bits_of_items(item_rows, child_bit, items)
+    return item_rows, child_bit[:children].copy(), child_node[:children].copy(), tries[:end].copy()
 
 
 def _tests(patterns: NormalPatterns, chains: _Chains, items: int) -> tuple[Array, Array]:
     """The tests of all conjunctions, and where those of each begin."""
     start, literal = np.array(patterns.conjunction_start, np.int64), np.array(patterns.literal, np.int32)
-    room = int(np.diff(chains.start)[np.where(literal >= 0, literal, ~literal)].sum()) + len(literal) + len(start)
+    room = int(np.diff(chains.start)[np.where(literal >= 0, literal, ~literal)].sum()) + len(literal) + 2 * len(start)
     tests, ends = np.empty(room, np.int32), np.empty(len(start) - 1, np.int64)
-    many = len(chains.long_start) - 1
-    write_tests(start, literal, chains.start, chains.item, chains.number, items, many, tests, ends)
+    write_tests(start, literal, chains.start, chains.item, chains.row, items, len(chains.rows), tests, ends)
     found = np.concatenate([np.zeros(1, np.int64), ends])
     return found, tests[: found[-1]]
 

@@ -1,9 +1,10 @@
 """Text patterns, compiled: from the words of a text through tries to the questions that hold.
 
-Under each item stands a trie of the conjunctions whose rarest item it is: a node is a test, and where the test fails
-its subtree is passed over, so that what many conjunctions ask is tested once for all of them. Nodes lie in the order of
-a walk, each knows where its subtree ends, and the items of a text are a set of bits, so that a test of a word is a look
-at memory that is near. Also runs as plain Python (NUMBA_DISABLE_JIT=1).
+Under each item stands a trie of the conjunctions whose rarest item it is (`trie_kernels`), so that what many of them
+ask is tested once. The items of a text are a set of bits, and the nodes right under an item are chosen by these bits
+alone, in loops without branches; only those that are left are walked through. Looks at memory that is far are what a
+text costs, so that what is chosen for a text is first written down and then gone through: the processor fetches several
+at a time. Also runs as plain Python (NUMBA_DISABLE_JIT=1).
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ from tidings.index.layout import Array
 from tidings.index.text.chain_kernels import (
     ANSWERS,
     CANDIDATES,
+    CHAINED_PREFIXES,
     OCCURRENCES,
     SERIAL,
     TESTS,
+    TOUCHED,
     E,
     S,
     chain_holds,
@@ -38,7 +41,8 @@ class PatternFacts(NamedTuple):
 
 
 F = field_numbers(PatternFacts)
-_ONE, _LOW_SIX = np.uint64(1), np.uint64(63)
+_U32, _ONE = np.uint32, np.uint64(1)
+_A_LINE = 16  # so many int32 lie in one line of the processor's caches
 
 
 @compiled
@@ -57,10 +61,13 @@ def find_patterns(engine, prefixes, words, raw, scratch, facts, first):  # type:
 @compiled
 def find_in_text(engine, prefixes, words, scratch, facts, text):  # type: ignore[no-untyped-def]
     state, items, there = int64s(scratch, S.state), int32s(scratch, S.items), uint64s(scratch, S.there)
+    always = len(int32s(engine, E.item_rows)) // 4 - 1
     state[SERIAL] += 1
     state[OCCURRENCES] = 0
+    there[always >> 6] |= _ONE << np.uint64(always & 63)
     count, fits = note_words(engine, prefixes, words, scratch, text)
-    fits = fits and walk_tries(engine, scratch, facts, count)
+    items[count] = always
+    fits = fits and find_under_items(engine, scratch, facts, count + 1)
     for i in range(count):
         there[items[i] >> 6] = 0
     return fits
@@ -74,38 +81,45 @@ def note_words(engine, prefixes, words, scratch, text):  # type: ignore[no-untyp
     """Notes the items of a text and where they occur; how many there are, and whether the occurrences had room."""
     start, word, state = int64s(words, R.start), int32s(words, R.word), int64s(scratch, S.state)
     word_rows, word_prefix = int32s(engine, E.word_rows), int32s(engine, E.word_prefix)
-    has_prefixes = len(int32s(engine, E.prefix_item)) > 0
+    has_prefixes, found = len(int32s(engine, E.prefix_item)) > 0, int32s(scratch, S.prefixes)
     room = len(int32s(scratch, S.occurrence_item)) - len(int32s(engine, E.prefix_length)) - 1
-    count = 0
+    count, occurrences = 0, 0
     for i in range(start[text], start[text + 1]):
-        if state[OCCURRENCES] > room:
+        if occurrences > room:
             return count, False
-        number, place = word[i], i - start[text]
+        number, place, before = word[i], i - start[text], count
         if number >= 0:
-            count = note_item(engine, scratch, word_rows[2 * number], place, count)
+            count, occurrences = note_item(engine, scratch, word_rows[2 * number], place, count, occurrences)
+            if count == before and state[CHAINED_PREFIXES] == 0:
+                continue  # the word was there before, and where it is again says nothing of wildcard words
             for one in range(word_rows[2 * number + 1], word_rows[2 * number + 3]):
-                count = note_item(engine, scratch, word_prefix[one], place, count)
+                count, occurrences = note_item(engine, scratch, word_prefix[one], place, count, occurrences)
         elif has_prefixes:
-            found = int32s(scratch, S.prefixes)
             data, at, length = uint8s(words, R.data), int64s(words, R.at)[i], int32s(words, R.length)[i]
             for one in range(prefixes_of(engine, prefixes, data, at, length, found)):
-                count = note_item(engine, scratch, found[one], place, count)
+                count, occurrences = note_item(engine, scratch, found[one], place, count, occurrences)
+    state[OCCURRENCES] = occurrences
     return count, True
 
 
 @compiled
-def note_item(engine, scratch, item, place, count):  # type: ignore[no-untyped-def]
-    there, state = uint64s(scratch, S.there), int64s(scratch, S.state)
-    bit = _ONE << (np.uint64(item) & _LOW_SIX)
-    if uint64s(engine, E.in_chains)[item >> 6] & bit != 0:
-        int32s(scratch, S.occurrence_item)[state[OCCURRENCES]] = item
-        int32s(scratch, S.occurrence_place)[state[OCCURRENCES]] = place
-        state[OCCURRENCES] += 1
-    if there[item >> 6] & bit == 0:
-        there[item >> 6] |= bit
-        int32s(scratch, S.items)[count] = item
-        count += 1
-    return count
+def note_item(engine, scratch, item, place, count, occurrences):  # type: ignore[no-untyped-def]
+    """Writes down an item and where it is, at the end of what is noted of both; the new ends, which stay as they were
+    where the item was there already, and where it is in no chain."""
+    there, number = uint64s(scratch, S.there), _U32(item)
+    int32s(scratch, S.occurrence_item)[occurrences] = item
+    int32s(scratch, S.occurrence_place)[occurrences] = place
+    int32s(scratch, S.items)[count] = item
+    occurrences += bit_of(uint64s(engine, E.in_chains), number)
+    count += 1 - bit_of(there, number)
+    there[number >> _U32(6)] |= _ONE << np.uint64(number & _U32(63))
+    return count, occurrences
+
+
+@compiled
+def bit_of(bits, number):  # type: ignore[no-untyped-def]
+    """1 or 0. The number has no sign, which need not be looked at then."""
+    return np.int64((bits[number >> _U32(6)] >> np.uint64(number & _U32(63))) & _ONE)
 
 
 @compiled
@@ -146,73 +160,113 @@ def prefixes_of_words(engine, prefixes, data, start, first, word_prefix):  # typ
 
 
 @compiled
-def walk_tries(engine, scratch, facts, count):  # type: ignore[no-untyped-def]
-    """Writes the answers of the tries under the items of the text, and of the one that nothing leads to; false where
-    they do not fit."""
-    item_rows, nodes, answers = int32s(engine, E.item_rows), int32s(engine, E.node_rows), int32s(engine, E.node_answers)
-    items, there, state = int32s(scratch, S.items), uint64s(scratch, S.there), int64s(scratch, S.state)
-    all_items = len(item_rows) // 2 - 1
-    candidates = tests = 0
-    for i in range(count + 1):
-        item = np.int64(items[i]) if i < count else all_items
-        node = np.int64(item_rows[2 * item])
-        if node < 0:
-            continue
-        candidates += item_rows[2 * item + 1]
-        end = nodes[2 * node + 1]
-        if answers[node] < answers[node + 1] and not write_answers(engine, scratch, facts, node):
+def find_under_items(engine, scratch, facts, count):  # type: ignore[no-untyped-def]
+    """Writes the answers of the tries under so many items; false where they do not fit."""
+    nodes, kept = int32s(scratch, S.nodes), keep_items(engine, scratch, count)
+    chosen = choose_nodes(engine, scratch, kept)
+    for i in range(chosen):
+        if not walk(engine, scratch, facts, np.int64(nodes[i])):
             return False
-        node += 1
-        while node < end:
-            test = np.int64(nodes[2 * node])
-            tests += 1
-            if test < all_items:
-                holds = (there[test >> 6] >> (np.uint64(test) & _LOW_SIX)) & _ONE == _ONE
-            else:
-                holds = holds_otherwise(engine, scratch, test - all_items, all_items)
-            if not holds:
-                node = np.int64(nodes[2 * node + 1])
-                continue
-            if answers[node] < answers[node + 1] and not write_answers(engine, scratch, facts, node):
-                return False
-            node += 1
+    return True
+
+
+@compiled
+def keep_items(engine, scratch, count):  # type: ignore[no-untyped-def]
+    """Writes down those of the noted items under which something may hold; how many they are."""
+    rows, items = int32s(engine, E.item_rows), int32s(scratch, S.items)
+    kept_items, there = int32s(scratch, S.kept), uint64s(scratch, S.there)
+    candidates, tests, kept = 0, 0, 0
+    for i in range(count):
+        row = 4 * np.int64(items[i])
+        candidates += rows[row + 3]
+        tests += rows[row + 1] - rows[row]
+        kept_items[kept] = items[i]
+        kept += bit_of(there, _U32(rows[row + 2]))
+    state = int64s(scratch, S.state)
     state[CANDIDATES] += candidates
     state[TESTS] += tests
+    return kept
+
+
+@compiled
+def choose_nodes(engine, scratch, kept):  # type: ignore[no-untyped-def]
+    """Writes down the children of the kept items whose bits are set; how many they are."""
+    rows, items = int32s(engine, E.item_rows).view(_U32), int32s(scratch, S.kept).view(_U32)
+    child_bit, child_node = int32s(engine, E.child_bit).view(_U32), int32s(engine, E.child_node)
+    tries, there, nodes = int32s(engine, E.tries), uint64s(scratch, S.there), int32s(scratch, S.nodes).view(_U32)
+    touched, chosen = _U32(0), 0
+    for i in range(kept):
+        row = _U32(4) * items[i]
+        for child in range(rows[row], rows[row + _U32(1)], _A_LINE):
+            touched |= child_bit[child]
+    for i in range(kept):
+        row = _U32(4) * items[i]
+        for child in range(rows[row], rows[row + _U32(1)]):
+            nodes[chosen] = child
+            chosen += bit_of(there, child_bit[child])
+    for i in range(chosen):
+        nodes[i] = child_node[nodes[i]]
+        touched |= _U32(tries[nodes[i]])
+    int64s(scratch, S.state)[TOUCHED] = touched
+    return chosen
+
+
+@compiled
+def walk(engine, scratch, facts, node):  # type: ignore[no-untyped-def]
+    """Writes those answers of a node and of its subtree that hold; false where they do not fit. The bit of the node is
+    known to be set."""
+    tries, there = int32s(engine, E.tries), uint64s(scratch, S.there)
+    items, end, tests, holds = len(int32s(engine, E.item_rows)) // 4 - 1, np.int64(tries[node + 1]), -1, True
+    while node < end:
+        test = np.int64(tries[node])
+        if test >= items:
+            holds = holds_otherwise(engine, scratch, test - items, items)
+        elif tests >= 0:
+            holds = bit_of(there, _U32(test)) == 1
+        tests += 1
+        if not holds:
+            node = np.int64(tries[node + 1])
+            continue
+        if not write_answers(engine, scratch, facts, node):
+            return False
+        node += 3 + tries[node + 2]
+    int64s(scratch, S.state)[TESTS] += tests
     return True
 
 
 @compiled
 def holds_otherwise(engine, scratch, test, items):  # type: ignore[no-untyped-def]
     """A test other than that an item is there, counted from the first of those."""
-    chains = len(int64s(engine, E.chain_start)) - 1
+    chains = len(int32s(engine, E.chain_rows)) // 3
     if test < chains:
         return chain_holds(engine, scratch, test)
     test -= chains
     if test < items:
-        there = uint64s(scratch, S.there)
-        return (there[test >> 6] >> (np.uint64(test) & _LOW_SIX)) & _ONE == 0
+        return bit_of(uint64s(scratch, S.there), _U32(test)) == 0
+    if test - items == chains:
+        return True
     return not (all_there(engine, scratch, test - items) and chain_holds(engine, scratch, test - items))
 
 
 @compiled
 def all_there(engine, scratch, chain):  # type: ignore[no-untyped-def]
-    start, item, there = int64s(engine, E.chain_start), int32s(engine, E.chain_item), uint64s(scratch, S.there)
-    for i in range(start[chain], start[chain + 1]):
-        if (there[item[i] >> 6] >> (np.uint64(item[i]) & _LOW_SIX)) & _ONE == 0:
+    rows, there = int32s(engine, E.chain_rows), uint64s(scratch, S.there)
+    for row in range(chain, chain + rows[3 * chain + 1]):
+        if bit_of(there, _U32(rows[3 * row])) == 0:
             return False
     return True
 
 
 @compiled
 def write_answers(engine, scratch, facts, node):  # type: ignore[no-untyped-def]
-    answers, answer = int32s(engine, E.node_answers), int32s(engine, E.answer)
-    fact, state, stamp = int32s(facts, F.fact), int64s(scratch, S.state), int64s(scratch, S.stamp)
-    if state[ANSWERS] + answers[node + 1] - answers[node] > len(fact):
+    tries, fact, state = int32s(engine, E.tries), int32s(facts, F.fact), int64s(scratch, S.state)
+    if state[ANSWERS] + tries[node + 2] > len(fact):
         return False
-    for i in range(answers[node], answers[node + 1]):
-        question = answer[i]
+    for i in range(node + 3, node + 3 + tries[node + 2]):
+        question = tries[i]
         if question < 0:
             question = ~question
+            stamp = int64s(scratch, S.stamp)
             if stamp[question] == state[SERIAL]:
                 continue
             stamp[question] = state[SERIAL]

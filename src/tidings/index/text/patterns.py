@@ -20,7 +20,15 @@ from tidings.analysis.statistics import NO_STATISTICS, TextStatistics
 from tidings.analysis.words import Analyser
 from tidings.index.facts import Facts, Texts
 from tidings.index.layout import Array
-from tidings.index.text.chain_kernels import ANSWERS, CANDIDATES, STATES, TESTS, PatternArrays, PatternScratch
+from tidings.index.text.chain_kernels import (
+    ANSWERS,
+    CANDIDATES,
+    CHAINED_PREFIXES,
+    STATES,
+    TESTS,
+    PatternArrays,
+    PatternScratch,
+)
 from tidings.index.text.dictionary import Dictionary, decoded
 from tidings.index.text.normalising import NormalPatterns
 from tidings.index.text.pattern_building import Choice, built
@@ -29,6 +37,7 @@ from tidings.index.text.pattern_kernels import PatternFacts, find_patterns
 from tidings.index.text.reading_kernels import ReadTexts
 from tidings.index.text.words import Reader
 from tidings.index.views import directory
+from tidings.language.parser import collecting_young_only
 from tidings.language.text import parse_pattern
 from tidings.model.text import TextPattern
 
@@ -70,8 +79,9 @@ class PatternEngine:
         statistics: TextStatistics = NO_STATISTICS,
         choice: Choice = "rarest",
     ) -> PatternEngine:
+        """Question number n is fact number n. `choice` names the item that a conjunction stands under, see `Choice`."""
         patterns = NormalPatterns(analyser)
-        for question in questions:
+        for question in collecting_young_only(questions):
             patterns.add(question)
         return cls(*built(patterns, questions, statistics, choice), analyser)
 
@@ -147,21 +157,25 @@ class _Work:
     """What one thread's kernels write, kept from batch to batch."""
 
     def __init__(self, kept: PatternArrays) -> None:
-        items, chains, questions = len(kept.item_rows) // 2 - 1, len(kept.chain_start) - 1, int(kept.questions[0])
+        items, questions = len(kept.item_rows) // 4 - 1, int(kept.questions[0])
         self._prefix_lengths = len(kept.prefix_length)
         self.scratch = PatternScratch(
-            there=np.zeros(items // 64 + 1, np.uint64),
-            items=np.empty(items, np.int32),
+            there=np.zeros((items + 1) // 64 + 1, np.uint64),
+            items=np.empty(items + 2, np.int32),
+            kept=np.empty(items + 2, np.int32),
+            nodes=np.empty(len(kept.child_bit) + 1, np.int32),
             prefixes=np.empty(len(kept.prefix_length), np.int32),
             occurrence_item=np.empty(0, np.int32),
             occurrence_place=np.empty(0, np.int32),
             occurrence_next=np.empty(0, np.int32),
             item_first=np.empty(items, np.int32),
             reached=np.empty(0, np.int32),
-            memo=np.zeros(chains, np.int64),
-            stamp=np.zeros(questions if (kept.answer < 0).any() else 0, np.int64),
+            memo=np.zeros(len(kept.chain_rows) // 6, np.int64),
+            stamp=np.zeros(questions, np.int64),
             state=np.zeros(STATES, np.int64),
         )
+        of_prefixes = kept.in_chains[kept.prefix_item >> 6] >> (kept.prefix_item & 63).astype(np.uint64)
+        self.scratch.state[CHAINED_PREFIXES] = (of_prefixes & np.uint64(1)).any()
         self.facts = PatternFacts(np.zeros(1, np.int64), np.empty(_FIRST_ROOM, np.int32))
 
     def begin(self, texts: int, longest: int) -> None:

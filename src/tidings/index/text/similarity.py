@@ -46,15 +46,15 @@ class SimilarityEngine:
         self._documents = documents  # int64[1]: of the statistics
         self._directory = directory(profiles)
         self._reader = Reader(dictionary, analyser)
-        self._unknown_idf = TextStatistics(int(documents[0]), {}).idf("")
+        self._unknown_idf = TextStatistics(int(documents[0]), {}).rarity(0)
         self._always = np.flatnonzero(reaches(0.0, profiles.threshold, profiles.strict)).astype(np.int32)
         self._of_thread = threading.local()
 
     @classmethod
     def build(cls, questions: Sequence[Similarity], analyser: Analyser, statistics: TextStatistics) -> SimilarityEngine:
         """Question number n is fact number n."""
-        numbers, profiles = profile_arrays(questions, analyser, statistics)
-        return cls(Dictionary.build(numbers), profiles, np.array([statistics.documents]), analyser)
+        dictionary, profiles = profile_arrays(questions, analyser, statistics)
+        return cls(dictionary, profiles, np.array([statistics.documents]), analyser)
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Array], analyser: Analyser) -> SimilarityEngine:

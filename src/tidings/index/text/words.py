@@ -10,6 +10,7 @@ that analyser, which is slower by far.
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -99,6 +100,12 @@ class Reader:
         number = np.full(len(words), AS_IT_STANDS, np.int32)
         read = ReadTexts(first, number, found, ends[:-1], np.diff(ends).astype(np.int32), hash_strings(found, ends))
         return self._numbered(read, directory(read), len(words))
+
+
+def texts_of(strings: Sequence[str]) -> Texts:
+    """Strings as a batch of texts."""
+    data, start = packed([encoded(string) for string in strings])
+    return Texts(data, start[:-1], np.diff(start), np.zeros(len(strings), np.bool_))
 
 
 def _arrays(texts: Texts) -> TextArrays:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from tidings.index.compiling import compiled, compiled_into_callers
-from tidings.index.hashing import mixed
+from tidings.index.hashing import home, mixed
 from tidings.index.keys import HASH_START, hash_end, hash_step
 from tidings.index.views import int32s, int64s, uint8s, uint64s
 from tidings.index.xml import layout
@@ -48,7 +48,7 @@ def edge(plan, state, symbol):  # type: ignore[no-untyped-def]
     keys = int64s(plan, P.edge_key)
     key = np.int64(state) * int64s(plan, P.sizes)[_SYMBOLS] + symbol
     mask = np.int64(len(keys) - 1)
-    place = np.int64(mixed(key) & np.uint64(mask))
+    place = home(key, len(keys))
     while keys[place] >= 0:
         if keys[place] == key:
             return np.int64(int32s(plan, P.edge_target)[place])

@@ -8,18 +8,21 @@ reference's, and so are the words about documents that cannot be read.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from threading import Lock
 
 import numpy as np
 
-from tidings.analysis.xml import read_document
+from tidings.analysis.xml import as_plain, read_document
 from tidings.errors import EventError
 from tidings.index.facts import Facts, Texts
 from tidings.index.layout import Array
 from tidings.index.views import directory
-from tidings.index.xml.building import planned
+from tidings.index.xml.building import Questions
+from tidings.index.xml.choosing import as_texts, cheapest, cost_of, rarity_by
 from tidings.index.xml.invariants import check_plan, check_run
 from tidings.index.xml.layout import (
+    COUNTS,
     DONE,
     FACTS,
     FOREIGN,
@@ -37,7 +40,7 @@ from tidings.index.xml.layout import (
     Plan,
     Run,
 )
-from tidings.index.xml.lowering import Method
+from tidings.index.xml.lowering import Method, Rarity, by_kind
 from tidings.index.xml.matching import match_document, match_documents
 from tidings.index.xml.paths import Names
 from tidings.index.xml.reading import Room, walk
@@ -63,11 +66,30 @@ class XPathEngine:
     def build(
         cls,
         questions: Sequence[XPathExpression],
-        method: Method = Method.PRUNED,
+        method: Method | None = None,
         memory: int = DEFAULT_MEMORY,
+        sample: Sequence[str | bytes] = (),
     ) -> XPathEngine:
-        """From distinct questions, whose numbers are their places. PRUNED is the fastest (`benchmarks/xpath.py`)."""
-        return cls(planned(questions, method), memory)
+        """From distinct questions, whose numbers are their places.
+
+        A `sample` of documents says which predicates are rare, and which method is the cheapest where none is named.
+        Without one it is the kind of predicate, and PRUNED.
+        """
+        if method is None:
+            method = cheapest(questions, partial(cls._tried, sample=sample)) if sample else Method.PRUNED
+        added = Questions(questions, method)
+        rarity: Rarity = by_kind
+        choices = added.choices() if sample else []
+        if choices:
+            rarity = rarity_by(choices, cls(added.plan_of(choices), memory).find(as_texts(sample)))
+        return cls(added.plan(rarity), memory)
+
+    @classmethod
+    def _tried(cls, questions: Sequence[XPathExpression], method: Method, sample: Sequence[str | bytes]) -> float:
+        """What it costs to ask questions about a sample by a method."""
+        engine = cls.build(questions, method, sample=sample)
+        engine.find(as_texts(sample))
+        return cost_of(engine.counts)
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Array], memory: int = DEFAULT_MEMORY) -> XPathEngine:
@@ -124,12 +146,29 @@ class XPathEngine:
             document = read_document(content if texts.raw[number] else content.decode())
         except EventError as error:
             return str(error)
+        plain = as_plain(document)
+        if plain is not None and self._is_matched(plain):
+            return ""
         walk(document, self._names.find, self._room)
         while (
             reason := match_document(self._plan, self._sets.directory, self._run_directory, self._room.directory)
         ) != DONE:
             self._make_room(reason, 0)
         return ""
+
+    def _is_matched(self, document: bytes) -> bool:
+        """Matches one document if the scanner reads it, and says whether it did."""
+        given, ends = as_texts([document]), np.zeros(1, np.int64)
+        texts = directory(given)
+        while True:
+            came_back = match_documents(
+                self._plan, self._sets.directory, self._run_directory, self._room.directory, texts, ends, 0
+            )
+            if came_back // 16:
+                return True
+            if came_back % 16 == FOREIGN:
+                return False
+            self._make_room(came_back % 16, len(document))
 
     def _make_room(self, reason: int, size: int) -> None:
         """For what a kernel said did not fit."""
@@ -169,7 +208,7 @@ def _run(plan: Plan) -> Run:
         stack_end=np.zeros(DEEPEST + 2, np.int64),
         lists=np.zeros(1024, np.int32),
         facts=np.zeros(int(plan.sizes[QUESTIONS]) + 1024, np.int32),
-        counts=np.zeros(8, np.int64),
+        counts=np.zeros(COUNTS, np.int64),
     )
 
 

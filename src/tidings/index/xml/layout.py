@@ -15,7 +15,7 @@ import numpy as np
 
 from tidings.index.layout import Array
 
-# Symbols. A name that nobody asks for has the symbol of any other, and so has a name in a namespace.
+# Symbols. A name that nobody asks for has the symbol of any other. A name in a namespace is {namespace}name.
 DOCUMENT, TEXT, COMMENT, INSTRUCTION, OTHER_ELEMENT, OTHER_ATTRIBUTE = 0, 1, 2, 3, 4, 5
 FIRST_NAME = 6  # name number n is the symbol FIRST_NAME + 2n of an element, and the next one of an attribute
 
@@ -168,7 +168,8 @@ class Run(NamedTuple):
 
 
 # In `counts` of Run, and in `used` of Lazy and of Nodes
-FACTS, STEPS, SERIAL, VERIFIED, UNKEPT, CANDIDATES, FRESH, ALIKE = 0, 1, 2, 3, 4, 5, 6, 7
+FACTS, STEPS, SERIAL, VERIFIED, UNKEPT, CANDIDATES, FRESH, ALIKE, SCANNED = 0, 1, 2, 3, 4, 5, 6, 7, 8
+COUNTS = 9
 SETS, MEMBERS, WORDS, TESTS, MOVES, MAY_GROW, WANTED, WANTED_TESTS, ROWS = 0, 1, 2, 3, 4, 5, 6, 7, 8
 NODE_COUNT, DEEPEST_NODE, TEXT_END, ASIDE_END = 0, 1, 2, 3
 # In `sizes` of Plan

@@ -3,16 +3,17 @@
 `atom_of` finds the one atom that a question is: /a/b, /a/b[@c = 1], contains(/, 'x'). Everything else is a compound:
 `needed_by` collects atoms that hold wherever it does (the path without its predicates, and each predicate that must be
 true, at the end of the path that leads to it). Atoms cannot tell whether it is one chain of nodes that satisfies them,
-so a compound is verified, unless it is a plain AND or OR of atoms.
+so a compound is verified, unless it is a plain AND or OR of atoms. By which atom a compound is found is chosen when all
+questions are known: by the kind of test, or by how many documents of a sample each atom holds of.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import Enum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tidings.index.xml.layout import (
     CONTAINS,
@@ -83,19 +84,26 @@ class Atom(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Compound:
-    """Found by any of `access` (None: never without looking), if all of `needs` hold.
+    """Found by the rarest atom of any of `ways` (None: never without looking), if all of `needs` hold.
+
+    Each way is one in which it may hold: atoms that all do then. With `anywhere`, the test of the atom is looked for
+    at whatever path, instead of its own.
 
     `points` are the paths of the nodes at which it branches. Where each of them leads to one node of the document only,
     whatever passes through there is one chain, and `needs` are all of it; else it is verified. None: always verified.
     """
 
-    access: tuple[Atom, ...] | None
+    ways: tuple[tuple[Atom, ...], ...] | None
     needs: tuple[Atom, ...]
     points: tuple[Atom, ...] | None = None
+    anywhere: bool = False
 
     @property
     def exact(self) -> bool:
         return self.points == ()
+
+
+Rarity = Callable[[Atom], Any]  # orders atoms: the smaller, the fewer documents it holds of
 
 
 class Lowering:
@@ -116,16 +124,21 @@ class Lowering:
             if isinstance(found, Atom):
                 return found
             paths = [atom for atom in needs if atom.kind == NO_TEST]
-            return replace(found, access=(paths[-1] if paths else Atom(tests[-1].state),))
+            return replace(found, ways=((paths[-1] if paths else Atom(tests[-1].state),),))
         if self._method is Method.STEP_BY_STEP:
-            return Compound((Atom(tests[0].state),), ())
-        anywhere = self._anywhere(rarest(tests))
-        return found if anywhere is None else Compound((anywhere,), ())
+            return Compound(((Atom(tests[0].state),),), ())
+        named = tuple(atom for atom in tests if self._paths.is_named(atom.state))
+        looked_up = tuple(atom for atom in named if atom.kind <= TEXT_EQUAL)  # others are asked one by one
+        return Compound((looked_up or named,), (), anywhere=True) if named else found
 
-    def _anywhere(self, atom: Atom) -> Atom | None:
-        """The same test of a node with the same name wherever it stands; none for what has no name of its own."""
-        state = self._paths.anywhere(atom.state)
-        return None if state is None else Atom(state, atom.kind, atom.key)
+    def access(self, found: Compound, rarity: Rarity) -> tuple[Atom, ...] | None:
+        """The atoms by which a compound is found; None if it must be looked at for every document."""
+        if found.ways is None:
+            return None
+        chosen = [min(way, key=rarity) for way in found.ways]
+        if found.anywhere:
+            chosen = [atom._replace(state=self._paths.anywhere(atom.state)) for atom in chosen]
+        return tuple(dict.fromkeys(chosen))
 
     def _pruned(self, question: XPathExpression) -> Atom | Compound:
         atom = self.atom_of(ROOT, question)
@@ -135,10 +148,11 @@ class Lowering:
             parts = [self.atom_of(ROOT, part) for part in question.parts]
             atoms = tuple(dict.fromkeys(part for part in parts if part is not None))
             if None not in parts:
-                return joined(atoms) if isinstance(question, And) else Compound(atoms, (), ())
+                each = tuple((atom,) for atom in atoms)
+                return joined(atoms) if isinstance(question, And) else Compound(each, (), ())
         needs = tuple(dict.fromkeys(self.needed_by(ROOT, question)))
         points = self.points_of(ROOT, question)
-        return Compound(self._access(question, needs), needs, None if points is None else tuple(dict.fromkeys(points)))
+        return Compound(self._ways(question, needs), needs, None if points is None else tuple(dict.fromkeys(points)))
 
     def atom_of(self, state: int, question: XPathExpression) -> Atom | None:
         """The atom that a question about the node at a state is, if it is one."""
@@ -217,27 +231,28 @@ class Lowering:
                 found.append(Atom(state))
         return found
 
-    def _access(self, question: XPathExpression, needs: tuple[Atom, ...]) -> tuple[Atom, ...] | None:
+    def _ways(self, question: XPathExpression, needs: tuple[Atom, ...]) -> tuple[tuple[Atom, ...], ...] | None:
         if needs:
-            return (rarest(needs),)
+            return (needs,)
         if not isinstance(question, Or):
             return None
-        found: list[Atom] = []
+        found: list[tuple[Atom, ...]] = []
         for part in question.parts:
-            access = self._access(part, tuple(self.needed_by(ROOT, part)))
-            if access is None:
+            ways = self._ways(part, tuple(dict.fromkeys(self.needed_by(ROOT, part))))
+            if ways is None:
                 return None
-            found += access
+            found += ways
         return tuple(dict.fromkeys(found))
 
 
 def joined(atoms: tuple[Atom, ...]) -> Compound:
     """The compound that holds if all of its atoms do."""
-    return Compound((rarest(atoms),), atoms, ())
+    return Compound((atoms,), atoms, ())
 
 
-def rarest(atoms: Iterable[Atom]) -> Atom:
-    return min(atoms, key=lambda atom: (SHARE[atom.kind], -atom.state))
+def by_kind(atom: Atom) -> tuple[int, int]:
+    """How rare an atom is where no sample tells: by its kind of test, and the longer path first."""
+    return SHARE[atom.kind], -atom.state
 
 
 def is_one_node(steps: Sequence[Step], literal: str) -> bool:

@@ -1,10 +1,12 @@
 """Namespaces of a document while it is scanned, compiled: the prefixes that are declared, and the default namespace.
 
-Questions have no prefixes, so that a name in any namespace is a name that nobody asks for; which namespace it is does
-not matter. Only ordinary identifiers of namespaces are taken here, since libxml2 has a say on the others.
+Questions name a namespace, and no prefix. Only ordinary identifiers of namespaces are taken here, since libxml2 has a
+say on the others; what stands in such a one is what it means, byte by byte.
 
 `spaces` holds the depth of the current element, the number of declarations, and for each of them the place and size of
-its prefix (the empty one for names without), the depth at which it stands, and whether it declares a namespace.
+its prefix (the empty one for names without), the depth at which it stands, the place and size of the namespace (of
+which nothing is left where names without a prefix are in none again), and the hash of {namespace}, with which the hash
+of a name in it begins.
 """
 
 from __future__ import annotations
@@ -12,12 +14,15 @@ from __future__ import annotations
 import numpy as np
 
 from tidings.index.compiling import compiled
+from tidings.index.keys import HASH_START, hash_step
 from tidings.index.xml.characters import CLASS, begins, name_end
 
 MOST_DECLARATIONS = 64
-SPACES = 2 + 4 * MOST_DECLARATIONS
+_OF_EACH = 6
+SPACES = 2 + _OF_EACH * MOST_DECLARATIONS
 
-_COLON, _SLASH = 58, 47
+_COLON, _SLASH, _HASH = 58, 47, 35
+OPENING, CLOSING = np.uint8(123), np.uint8(125)  # the braces around a namespace
 _XMLNS, _XML = np.frombuffer(b"xmlns", np.uint8).copy(), np.frombuffer(b"xml", np.uint8).copy()
 _HTTP, _HTTPS = np.frombuffer(b"http://", np.uint8).copy(), np.frombuffer(b"https://", np.uint8).copy()
 _URN = np.frombuffer(b"urn:", np.uint8).copy()
@@ -58,16 +63,29 @@ def declare(data, start, end, value, value_end, spaces):  # type: ignore[no-unty
         return False
     if value < value_end and not _is_ordinary(data, value, value_end):
         return False
-    place = 2 + 4 * spaces[1]
+    place = 2 + _OF_EACH * spaces[1]
     spaces[place], spaces[place + 1], spaces[place + 2] = prefix, end - prefix, spaces[0]
-    spaces[place + 3] = value < value_end
+    spaces[place + 3], spaces[place + 4] = value, value_end - value
+    spaces[place + 5] = np.int64(braced(data, value, value_end))
     spaces[1] += 1
     return True
 
 
 @compiled
+def braced(data, start, end):  # type: ignore[no-untyped-def]
+    """The hash of {namespace}, from which that of a name in it goes on."""
+    found = hash_step(HASH_START, OPENING)
+    for at in range(start, end):
+        found = hash_step(found, data[at])
+    return hash_step(found, CLOSING)
+
+
+@compiled
 def _is_ordinary(data, start, end):  # type: ignore[no-untyped-def]
-    """Whether a namespace is http://…, https://… or urn:…, of letters, digits, -, ., _, and / or : respectively."""
+    """Whether a namespace is http://…, https://… or urn:…, of letters, digits, -, ., _, and / or : respectively.
+
+    At its end it may have a #, as those of RDF do.
+    """
     if begins(data, start, end, _RESERVED_1) or begins(data, start, end, _RESERVED_2):
         return False
     at, sign = start, _SLASH
@@ -79,6 +97,8 @@ def _is_ordinary(data, start, end):  # type: ignore[no-untyped-def]
         at, sign = at + len(_URN), _COLON
     if not start < at < end or not CLASS[data[at]] & 1:
         return False
+    if data[end - 1] == _HASH:
+        end -= 1
     for i in range(at, end):  # noqa: SIM110 - compiled
         if not CLASS[data[i]] & 2 and data[i] != sign:
             return False
@@ -86,10 +106,10 @@ def _is_ordinary(data, start, end):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def is_declared(data, start, end, spaces):  # type: ignore[no-untyped-def]
-    """Whether a prefix stands for a namespace here; the empty one if names without a prefix are in one."""
+def declared(data, start, end, spaces):  # type: ignore[no-untyped-def]
+    """The place in `spaces` of what a prefix stands for here, or 0; of the empty one where names without are in one."""
     for number in range(spaces[1] - 1, -1, -1):
-        place = 2 + 4 * number
+        place = 2 + _OF_EACH * number
         if spaces[place + 1] == end - start:
             same = True
             for i in range(end - start):
@@ -97,12 +117,12 @@ def is_declared(data, start, end, spaces):  # type: ignore[no-untyped-def]
                     same = False
                     break
             if same:
-                return spaces[place + 3] != 0
-    return False
+                return place if spaces[place + 4] > 0 else 0
+    return 0
 
 
 @compiled
 def close_scope(spaces, depth):  # type: ignore[no-untyped-def]
     """Forgets what was declared at a depth."""
-    while spaces[1] > 0 and spaces[2 + 4 * (spaces[1] - 1) + 2] >= depth:
+    while spaces[1] > 0 and spaces[2 + _OF_EACH * (spaces[1] - 1) + 2] >= depth:
         spaces[1] -= 1

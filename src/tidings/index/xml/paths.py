@@ -87,10 +87,13 @@ class Paths:
         symbol = self.names.symbol(step)
         return self._led(self._behind(state) if step.descendant and symbol != DOCUMENT else state, symbol)
 
-    def anywhere(self, state: int) -> int | None:
-        """The state of the same last step behind // from the document; None for the document and for `//.`."""
-        symbol = self.symbols[state]
-        return None if symbol == DOCUMENT else self._led(self._behind(ROOT), symbol)
+    def is_named(self, state: int) -> bool:
+        """Whether the last step to a state says what it leads to; the document and `//.` do not."""
+        return self.symbols[state] != DOCUMENT
+
+    def anywhere(self, state: int) -> int:
+        """The state of the same last step behind // from the document. It must be a named one."""
+        return self._led(self._behind(ROOT), self.symbols[state])
 
     def _behind(self, state: int) -> int:
         """The state of // behind a state."""

@@ -1,7 +1,8 @@
 """Documents as flat arrays: the room for them, and the way through libxml2 for those that the scanner hands over.
 
-Both ways fill the same arrays with the same numbers; `tests/index/xml` holds them against each other. What libxml2
-refuses is refused here with the reference's words.
+libxml2 reads such a document and writes it down again as one that the scanner takes (`analysis.xml.as_plain`); what it
+does not take even then is walked node by node. All ways fill the same arrays with the same numbers; `tests/index/xml`
+holds them against each other. What libxml2 refuses is refused here with the reference's words.
 """
 
 from __future__ import annotations
@@ -145,8 +146,8 @@ class _Walk:
         return node
 
     def _symbol_of(self, name: str, other: int) -> int:
-        """lxml writes a name in a namespace as {namespace}name."""
-        number = -1 if name[0] == "{" else self._number_of(name)
+        """lxml writes a name in a namespace as {namespace}name, and so do questions."""
+        number = self._number_of(name)
         return other if number < 0 else FIRST_NAME + 2 * number + (other == OTHER_ATTRIBUTE)
 
     def store(self, room: Room) -> None:

@@ -9,16 +9,29 @@ from __future__ import annotations
 
 import numpy as np
 
+from tidings.index.check_kernels import same_bytes
 from tidings.index.compiling import compiled
-from tidings.index.hashing import mixed
+from tidings.index.hashing import home
 from tidings.index.keys import HASH_START, hash_end, hash_step
 from tidings.index.views import int32s, int64s, uint8s
 from tidings.index.xml import layout
 from tidings.index.xml.characters import CLASS, begins, copy_character, is_space, name_end, reference, skip_space
 from tidings.index.xml.layout import NODES as N
 from tidings.index.xml.layout import PLAN as P
-from tidings.index.xml.namespaces import SPACES, close_scope, declare, is_declaration, is_declared, is_of_xml, tag_end
+from tidings.index.xml.namespaces import (
+    CLOSING,
+    OPENING,
+    SPACES,
+    braced,
+    close_scope,
+    declare,
+    declared,
+    is_declaration,
+    is_of_xml,
+    tag_end,
+)
 from tidings.index.xml.prolog import declaration, doctype, is_doctype
+from tidings.model.xpath import XML_NAMESPACE
 
 DEEPEST = 256
 LARGEST = 9_000_000  # bytes; libxml2 bounds single texts, and below this none can pass the bound
@@ -34,6 +47,7 @@ _END_OF_CDATA = np.array([_CLOSE, _CLOSE, _GT], np.uint8)
 _END_OF_COMMENT = np.array([_DASH, _DASH, _GT], np.uint8)
 _END_OF_INSTRUCTION = np.array([_QUESTION, _GT, 0], np.uint8)
 _CDATA = np.frombuffer(b"<![CDATA[", np.uint8).copy()
+_XML_NAMESPACE = np.frombuffer(XML_NAMESPACE.encode(), np.uint8).copy()
 
 
 @compiled
@@ -43,8 +57,7 @@ def name_number(plan, data, start, end):  # type: ignore[no-untyped-def]
     found = HASH_START
     for at in range(start, end):
         found = hash_step(found, data[at])
-    mask = np.uint64(len(places) - 1)
-    place = np.int64(mixed(hash_end(found)) & mask)
+    place = home(hash_end(found), len(places))
     while places[place] >= 0:
         number = places[place]
         if starts[number + 1] - starts[number] == end - start:
@@ -55,8 +68,37 @@ def name_number(plan, data, start, end):  # type: ignore[no-untyped-def]
                     break
             if same:
                 return np.int64(number)
-        place = (place + 1) & np.int64(mask)
+        place = (place + 1) & (len(places) - 1)
     return -1
+
+
+@compiled
+def number_in(plan, found, space, first, size, data, start, end):  # type: ignore[no-untyped-def]
+    """The same of a name in the namespace space[first : first + size], whose {namespace} has the hash `found`."""
+    places, starts, names = int32s(plan, P.name_places), int64s(plan, P.name_start), uint8s(plan, P.name_data)
+    for at in range(start, end):
+        found = hash_step(found, data[at])
+    place = home(hash_end(found), len(places))
+    while places[place] >= 0:
+        number = np.int64(places[place])
+        at = starts[number]
+        if (
+            starts[number + 1] - at == size + 2 + end - start
+            and names[at] == OPENING
+            and names[at + 1 + size] == CLOSING
+            and same_bytes(names, at + 1, space, first, size)
+            and same_bytes(names, at + size + 2, data, start, end - start)
+        ):
+            return number
+        place = (place + 1) & (len(places) - 1)
+    return np.int64(-1)
+
+
+@compiled
+def number_declared(plan, data, place, start, end, spaces):  # type: ignore[no-untyped-def]
+    """The same by the place of a declaration."""
+    found, first, size = np.uint64(spaces[place + 5]), spaces[place + 3], spaces[place + 4]
+    return number_in(plan, found, data, first, size, data, start, end)
 
 
 # Parts of a document. Each gives the place behind what it read, or -1. `used` of Nodes has what is written so far.
@@ -197,7 +239,7 @@ def attribute_value(nodes, data, at, end):  # type: ignore[no-untyped-def]
 def attributes(plan, nodes, data, at, end, element, names, spaces):  # type: ignore[no-untyped-def]
     """All attributes of a start tag, from behind its name to its > or />; `names` is room for their places.
 
-    What declares a namespace is no node, and goes to `spaces`. An attribute with a prefix has the symbol of any other.
+    What declares a namespace is no node, and goes to `spaces`. Prefixes are looked up when all of them are read.
     """
     used, symbols, count = int64s(nodes, N.used), int32s(nodes, N.symbol), np.int64(0)
     while True:
@@ -205,7 +247,7 @@ def attributes(plan, nodes, data, at, end, element, names, spaces):  # type: ign
         if start >= end:
             return -1
         if data[start] == _GT or data[start] == _SLASH:
-            return start if _all_declared(data, names, count, spaces) else -1
+            return start if _look_up_prefixes(plan, nodes, data, element, names, count, spaces) else -1
         behind = tag_end(data, start, end)
         if start == at or behind <= start or count == MOST_ATTRIBUTES or _is_twice(data, names, count, start, behind):
             return -1
@@ -255,13 +297,25 @@ def _is_twice(data, names, count, start, end):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _all_declared(data, names, count, spaces):  # type: ignore[no-untyped-def]
+def _look_up_prefixes(plan, nodes, data, element, names, count, spaces):  # type: ignore[no-untyped-def]
+    """Gives attributes with a prefix their symbols; False if a prefix is not declared."""
+    symbols, node = int32s(nodes, N.symbol), np.int64(element)
     for i in range(count):
         start, end, local = names[3 * i], names[3 * i] + names[3 * i + 1], names[3 * i + 2]
         if is_declaration(data, start, end):
             continue
-        if local > start and not is_of_xml(data, start, end) and not is_declared(data, start, local - 1, spaces):
-            return False
+        node += 1
+        if local == start:
+            continue
+        if is_of_xml(data, start, end):
+            first, size = np.int64(0), np.int64(len(_XML_NAMESPACE))
+            number = number_in(plan, braced(_XML_NAMESPACE, first, size), _XML_NAMESPACE, first, size, data, local, end)
+        else:
+            place = declared(data, start, local - 1, spaces)
+            if place == 0:
+                return False
+            number = number_declared(plan, data, place, local, end, spaces)
+        symbols[node] = _FIRST_NAME + 1 + 2 * number
     return True
 
 
@@ -276,10 +330,15 @@ def start_tag(plan, nodes, data, at, end, parent, behind, names, spaces):  # typ
     colon = at + 1
     while colon < behind and data[colon] != _COLON:
         colon += 1
-    if colon < behind:
-        return stop if is_declared(data, at + 1, colon, spaces) else -1
-    if not is_declared(data, at + 1, at + 1, spaces):  # the empty prefix: no namespace for names without one
-        int32s(nodes, N.symbol)[element] = _FIRST_NAME + 2 * name_number(plan, data, at + 1, behind)
+    local = at + 1 if colon == behind else colon + 1
+    place = declared(data, at + 1, max(at + 1, local - 1), spaces)
+    if place > 0:
+        number = number_declared(plan, data, place, local, behind, spaces)
+    elif local == at + 1:  # the empty prefix: no namespace for names without one
+        number = name_number(plan, data, at + 1, behind)
+    else:
+        return -1
+    int32s(nodes, N.symbol)[element] = _FIRST_NAME + 2 * number
     return stop
 
 

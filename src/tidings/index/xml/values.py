@@ -29,6 +29,7 @@ _GREATER, _GREATER_OR_EQUAL = layout.GREATER, layout.GREATER_OR_EQUAL
 _TEXT_EQUAL, _TEXT_NOT_EQUAL = layout.TEXT_EQUAL, layout.TEXT_NOT_EQUAL
 _CONTAINS, _STARTS_WITH = layout.CONTAINS, layout.STARTS_WITH
 _ROW = layout.KINDS_OF_TEST + 1
+_SCANNED = layout.SCANNED
 _ONE, _LOW_SIX = np.uint64(1), np.uint64(63)
 _MIRROR = np.int64(0x7FFFFFFFFFFFFFFF)
 
@@ -182,6 +183,8 @@ def take_tests(plan, run, nodes, node, tables, base, row, known):  # type: ignor
 def take_scanned(plan, run, tables, base, row, data, start, end):  # type: ignore[no-untyped-def]
     """Tests that are asked one by one."""
     kinds, literals, atoms = int64s(tables, base), int32s(tables, base + 2), int32s(tables, base + 3)
+    asked = kinds[row + _STARTS_WITH] - kinds[row + _CONTAINS]
+    int64s(run, R.counts)[_SCANNED] += asked * (end - start) + kinds[row + _ROW - 1] - kinds[row + _TEXT_NOT_EQUAL]
     for kind in range(np.int64(_TEXT_NOT_EQUAL), _STARTS_WITH + 1):
         for at in range(kinds[row + kind], kinds[row + kind + 1]):
             if text_passes(plan, kind, np.int64(literals[at]), data, start, end):

@@ -27,7 +27,7 @@ _ELEMENT, _ATTRIBUTE, _TEXT_STEP, _WHOLE = (
     layout.STEP_WHOLE,
 )
 _TEXT, _OTHER_ELEMENT, _OTHER_ATTRIBUTE = layout.TEXT, layout.OTHER_ELEMENT, layout.OTHER_ATTRIBUTE
-_TEXT_EQUAL = layout.TEXT_EQUAL
+_TEXT_EQUAL, _CONTAINS, _SCANNED = layout.TEXT_EQUAL, layout.CONTAINS, layout.SCANNED
 _SERIAL, _ALIKE, _NODE_COUNT = layout.SERIAL, layout.ALIKE, layout.NODE_COUNT
 _KIND = 7
 
@@ -43,12 +43,13 @@ def selects(kind, wanted, symbol):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def passes(plan, nodes, node, kind, key):  # type: ignore[no-untyped-def]
+def passes(plan, run, nodes, node, kind, key):  # type: ignore[no-untyped-def]
     """Whether the value of a node passes a test."""
     start = int64s(nodes, N.value)[node]
     end = start + int64s(nodes, N.length)[node]
     data = uint8s(nodes, N.values)
     if kind >= _TEXT_EQUAL:
+        int64s(run, R.counts)[_SCANNED] += end - start if kind == _CONTAINS else 1
         return text_passes(plan, kind, key, data, start, end)
     return number_passes(kind, number_key(data, start, end), key)
 
@@ -110,25 +111,27 @@ def truth(plan, run, nodes, operation, node, position, last, free):  # type: ign
                         good = False
                         break
                 if good:
+                    if code == _EXISTS and number == steps[2 * a + 1] - 1:
+                        return True  # one is enough
                     lists[kept] = lists[i]
                     kept += 1
             start, end = ordered(lists, end, kept, start)
-    return concluded(plan, nodes, lists, start, end, code, b, key)
+    return concluded(plan, run, nodes, lists, start, end, code, b, key)
 
 
 @compiled
-def concluded(plan, nodes, lists, start, end, code, kind, key):  # type: ignore[no-untyped-def]
+def concluded(plan, run, nodes, lists, start, end, code, kind, key):  # type: ignore[no-untyped-def]
     """What the nodes at the end of a path say."""
     if code == _EXISTS:
         return end > start
     if code == _COMPARE:
         for at in range(start, end):  # noqa: SIM110 - compiled
-            if passes(plan, nodes, np.int64(lists[at]), kind, key):
+            if passes(plan, run, nodes, np.int64(lists[at]), kind, key):
                 return True
         return False
     if start == end:  # a string function of no node is asked of ''
         return text_passes(plan, kind, key, uint8s(nodes, N.values), np.int64(0), np.int64(0))
-    return passes(plan, nodes, np.int64(lists[start]), kind, key)
+    return passes(plan, run, nodes, np.int64(lists[start]), kind, key)
 
 
 @compiled
@@ -149,6 +152,7 @@ def selected(run, nodes, lists, start, end, kind, wanted):  # type: ignore[no-un
     """Writes behind a list the nodes that a step selects from it, each once; where they end."""
     symbols, ends = int32s(nodes, N.symbol), int32s(nodes, N.end)
     to, plain, behind = end, kind & _KIND, np.int64(0)
+    same = first_alike(run, nodes, wanted) if kind & DESCENDANT and wanted >= 0 else np.int64(-1)
     for at in range(start, end):
         node = np.int64(lists[at])
         if not kind & DESCENDANT:
@@ -162,9 +166,8 @@ def selected(run, nodes, lists, start, end, kind, wanted):  # type: ignore[no-un
                     lists[to] = below
                     to += 1
         elif wanted >= 0:
-            same = first_alike(run, nodes, wanted)
-            while 0 <= same < ends[node]:
-                if same > node and same >= behind:
+            while 0 <= same < ends[node]:  # from where it came to for the nodes before, which stand before this one
+                if same > node:
                     lists[to] = same
                     to += 1
                 same = np.int64(int32s(nodes, N.alike)[same])
@@ -197,6 +200,15 @@ def children(nodes, lists, node, to, kind, wanted):  # type: ignore[no-untyped-d
     """Writes the children of a node that a step selects; where they end."""
     symbols, ends = int32s(nodes, N.symbol), int32s(nodes, N.end)
     plain, child = kind & _KIND, node + 1
+    if plain == _ATTRIBUTE:  # they come before all other children, and a name comes once
+        while child < ends[node] and symbols[child] >= _OTHER_ATTRIBUTE and symbols[child] & 1:
+            if wanted < 0 or symbols[child] == wanted:
+                lists[to] = child
+                to += 1
+                if wanted >= 0:
+                    break
+            child += 1
+        return to
     while child < ends[node]:
         if selects(plain, wanted, symbols[child]):
             lists[to] = child
