@@ -18,11 +18,13 @@ from typer.testing import CliRunner, Result
 
 from tidings import EventError, SettingError, TidingsError
 from tidings.cli import app
-from tidings.match_files import Request, Summary, match_files
+from tidings.match_files import Request, Summary, match_files, stream
 from tidings.spark_session import SparkError, said_by, spark_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from tidings.spark import BatchMetrics
 
 SUBSCRIPTIONS: list[dict[str, Any]] = [
     {"id": "cheap", "where": "symbol = 'IBM' AND low <= 95", "owner": "ann"},
@@ -222,6 +224,82 @@ def test_a_stream_goes_on_where_it_was(spark: SparkSession, tmp_path: Path) -> N
     assert pairs_in_batches(tmp_path / "matches") == PAIRS
 
 
+def test_a_restart_delivers_each_match_once_and_a_begun_batch_keeps_its_subscriptions(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first run ends where it hurts most: a batch is delivered, and Spark has not been told. Meanwhile the file of
+    subscriptions changes, which counts from the next batch on: `all` is gone, `low` is new."""
+    folder = tmp_path / "events"
+    written(folder / "0.json", EVENTS[:1])
+    asked = request(tmp_path, "matches", events=str(folder), format="jsonl", streaming=True)
+    with monkeypatch.context() as patched:
+        patched.setattr(stream._Run, "after_batch", killed_after_batch_0)
+        with pytest.raises(SparkError, match="killed"):
+            match_files(asked)
+    assert len(list((tmp_path / "matches").glob("batch=*"))) == 1
+    written(tmp_path / "subscriptions.jsonl", [*SUBSCRIPTIONS[:2], {"id": "low", "where": "low > 0", "owner": "cyd"}])
+    written(folder / "1.json", EVENTS[1:2])
+    said: list[str] = []
+    summary = match_files(asked, said.append)
+    assert [line.split(",")[0] for line in said if line.startswith("batch")] == [
+        "batch 0: delivered before",
+        "batch 1: 1 events",
+    ]
+    assert (summary.subscriptions, summary.batches, summary.events, summary.matches) == (3, 2, 1, 1)
+    assert pairs_in_batches(tmp_path / "matches") == [("02", "low"), ("e1", "007"), ("e1", "all"), ("e1", "cheap")]
+
+
+def killed_after_batch_0(run: Any, events: Any, index: Any, batch: BatchMetrics) -> None:
+    del run, events, index
+    assert batch.matches == 3
+    raise RuntimeError("killed")
+
+
+def test_a_begun_batch_that_was_not_delivered_sees_the_subscriptions_it_was_begun_with(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written(tmp_path / "events" / "0.json", EVENTS)
+    asked = request(tmp_path, "matches", events=str(tmp_path / "events"), format="jsonl", streaming=True)
+    with monkeypatch.context() as patched:
+        patched.setattr("tidings.spark.sinks.FilesSink.write", _no_room)
+        patched.setattr("tidings.spark.streaming.PAUSE_SECONDS", 0)
+        with pytest.raises(SparkError, match="no room"):
+            match_files(asked)
+    written(tmp_path / "subscriptions.jsonl", [{"id": "none", "where": "FALSE", "owner": None}])
+    assert match_files(asked).matches == len(PAIRS)
+    assert pairs_in_batches(tmp_path / "matches") == PAIRS
+
+
+def _no_room(self: Any, matches: Any, batch: Any) -> None:
+    raise OSError("no room")
+
+
+def test_a_stream_keeps_its_index_where_it_is_told(spark: SparkSession, tmp_path: Path) -> None:
+    written(tmp_path / "events" / "0.json", EVENTS[:1])
+    options = {
+        "events": str(tmp_path / "events"),
+        "format": "jsonl",
+        "streaming": True,
+        "index": str(tmp_path / "index"),
+    }
+    assert match_files(request(tmp_path, "matches", **options)).matches == 3
+    written(tmp_path / "events" / "1.json", EVENTS[1:])
+    assert match_files(request(tmp_path, "matches", **options)).matches == 3  # of the same index, made anew
+    assert not (tmp_path / "matches" / "_checkpoint" / "tidings" / "subscriptions").exists()
+    with pytest.raises(SettingError, match="holds an index already"):
+        match_files(request(tmp_path, "others", **options))
+    overwritten = match_files(request(tmp_path, "matches", **options, overwrite=True))
+    assert (overwritten.batches, overwritten.matches) == (1, 6)
+    assert pairs_in_batches(tmp_path / "matches") == PAIRS
+
+
+def test_the_index_of_a_stream_needs_a_local_folder(spark: SparkSession, tmp_path: Path) -> None:
+    written(tmp_path / "events" / "0.json", EVENTS)
+    options = {"events": str(tmp_path / "events"), "format": "jsonl", "streaming": True}
+    with pytest.raises(SettingError, match=r"the checkpoint hdfs://.* is not a local folder.*name it with --index"):
+        match_files(request(tmp_path, "matches", **options, checkpoint="hdfs://nowhere/checkpoint"))
+
+
 def test_a_stream_reports_rows_in_error(spark: SparkSession, tmp_path: Path) -> None:
     events = str(tmp_path / "events")
     written(tmp_path / "events" / "0.json", [EVENTS[0], {"symbol": "IBM"}])
@@ -338,6 +416,13 @@ def test_without_pyspark_there_is_one_clear_message(monkeypatch: pytest.MonkeyPa
 def test_what_spark_says_is_cut_to_its_first_line() -> None:
     said = "[PATH_NOT_FOUND] Path does not exist: file:/a. SQLSTATE: 42K03\nat java"
     assert said_by(RuntimeError(said)) == "Path does not exist: file:/a."
+
+
+def test_what_a_batch_raised_is_said_instead_of_where() -> None:
+    said = (
+        "[STREAM_FAILED] Query [id = 1] ended. Reason: Return Message: Traceback (most recent call last):\n  File x\n"
+    )
+    assert said_by(RuntimeError(said + "    f()\nOSError: no room\n\n\tat py4j.Protocol")) == "OSError: no room"
 
 
 @pytest.mark.slow

@@ -213,13 +213,17 @@ def match_command(
         _refused(error, as_json, status=2)
     except TidingsError as error:
         _refused(error, as_json)
+    _show(summary, as_json)
+    raise typer.Exit(0 if summary.usable else 1)
+
+
+def _show(summary: Summary, as_json: bool) -> None:
     if as_json:
         print(json.dumps(summary.to_dict()))
-    else:
-        console = _console()
-        for line in summary_lines(summary):
-            console.print(line, soft_wrap=True)
-    raise typer.Exit(0 if summary.usable else 1)
+        return
+    console = _console()
+    for line in summary_lines(summary):
+        console.print(line, soft_wrap=True)
 
 
 def _progress(line: str) -> None:

@@ -102,11 +102,19 @@ def version_of_java() -> int | None:
     return int(version.group(1)) if version else None
 
 
+def _raised_in_batch(lines: list[str]) -> str | None:
+    """What Python raised in the driver, if Spark called it with a batch of a stream: the line below the traceback."""
+    traced = (number for number, line in enumerate(lines) if "Return Message: Traceback" in line)
+    start = next(traced, len(lines)) + 1
+    return next((line for line in lines[start:] if line and not line[0].isspace()), None)
+
+
 def said_by(error: Exception) -> str:
     """The first line of what Spark says, without its codes, cut to a readable length."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
-    told = [line for line in lines if line.startswith("tidings.errors.")]  # raised on an executor
-    first = told[-1].partition(": ")[2] if told else re.sub(r"^(?:\[[A-Z_.0-9]+\] ?)+", "", lines[0])
+    told = [line for line in lines if line.startswith("tidings.errors.")]  # raised on an executor, or in a batch
+    raised = _raised_in_batch(lines)
+    first = told[-1].partition(": ")[2] if told else raised or re.sub(r"^(?:\[[A-Z_.0-9]+\] ?)+", "", lines[0])
     first = re.sub(r"\s*SQLSTATE: \w+.*$", "", first)
     return first if len(first) <= SHOWN else first[:SHOWN] + "…"
 

@@ -158,6 +158,23 @@ def test_later_tables_add_to_the_index_and_write_new_segments_only(spark: SparkS
     assert ids_in(path, low=101) == [3, 4, 5]
 
 
+def test_a_table_instead_of_what_there_is(spark: SparkSession, tmp_path: Path) -> None:
+    """The new version has the table alone, also with ids of another kind; whoever holds the old one reads on."""
+    from tidings.spark import match, open_index
+
+    path = tmp_path / "index"
+    assert compiled(table(spark, [(1, "low > 1"), (2, "low > 2")]), path, instead=True).version == 1
+    with open_index(spark, path) as before:
+        named = spark.createDataFrame([("2", "low > 20"), ("x", "low <")], "id string, where string")
+        made = compiled(named, path, instead=True)
+        assert (made.version, made.added, made.replaced, made.refused) == (2, 1, 0, 1)
+        events = spark.createDataFrame([("e", 30)], "id string, low int")
+        assert rows_of(match(events, path)) == [("e", "2")]
+        assert rows_of(match(events, before)) == [("e", 1), ("e", 2)]
+    assert compiled(named.limit(0), path, instead=True).version == 3
+    assert rows_of(match(events, path)) == []
+
+
 def test_a_bad_row_replaces_nothing(spark: SparkSession, tmp_path: Path) -> None:
     compiled(table(spark, GOOD), tmp_path / "index")
     made = compiled(table(spark, [(3, "low <")]), tmp_path / "index", replace=True)

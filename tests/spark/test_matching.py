@@ -283,6 +283,28 @@ def test_events_of_other_columns_and_types_than_the_last(spark: SparkSession, in
         assert rows_of(match(spark.sql(f"SELECT {select}"), index)) == [("e", id) for id in expected]
 
 
+@pytest.mark.parametrize("strategy", ["replicated", "sharded"])
+def test_events_that_are_not_as_they_should_be_in_every_strategy(
+    spark: SparkSession, tmp_path: Path, strategy: str
+) -> None:
+    """Ids that are null are left out, those that stand twice are two events; other columns and types are unknown."""
+    from tidings.spark import Sharding, compile_index, match
+
+    wheres = [(1, "n = 1"), (2, "n = 2"), (3, "m IS NULL"), (4, "m = 'x'")]
+    compile_index(spark.createDataFrame(wheres, "id int, where string"), tmp_path / "index", progress=False)
+
+    def rows(given: DataFrame, **options: Any) -> list[tuple[Any, ...]]:
+        return rows_of(match(given, tmp_path / "index", strategy, sharding=Sharding(2), **options))
+
+    twice = spark.createDataFrame([("e", 1), ("e", 2), ("e", 1), (None, 1)], "id string, n int")
+    assert rows(twice) == [("e", 1), ("e", 1), ("e", 2), ("e", 3), ("e", 3), ("e", 3)]
+    assert sorted((id, sorted(found)) for id, found in rows(twice, lists=True)) == [
+        ("e", [1, 3]), ("e", [1, 3]), ("e", [2, 3]),
+    ]  # fmt: skip
+    for select, expected in (("'1' n", [3]), ("1 n, 'x' m", [1, 4]), ("1.0 n, 5 m", [1]), ("array(1, 2) n", [1, 2, 3])):
+        assert rows(spark.sql(f"SELECT 'e' id, {select}")) == [("e", id) for id in expected], select
+
+
 def test_no_events(spark: SparkSession, index: Path) -> None:
     from tidings.spark import match, problems
 

@@ -17,12 +17,19 @@ from conformance.test_conformance import REFERENCE, outcome_of
 from spark.frames import frames_of, in_parts, rows_of, together
 from spark.test_conformance import ALIKE, events_of, subscriptions_of
 from strategies import Batch, batches
-from tidings import Matcher, SettingError, Settings, holds, print_expression
+from tidings import Event, Matcher, SettingError, Settings, holds, parse, print_expression
+from tidings.index.compiled import CompiledIndex
+from tidings.model.normal_form import conjunctions
+from tidings.model.values import normal
 from tidings.rendezvous.composite import single
 from tidings.rendezvous.ranges import Intervals
+from tidings.rendezvous.scheme import EVERYWHERE, Key, key_hash
+from tidings.rendezvous.sets import Elements
+from tidings.spark.event_keys import EventKeys, column_of_attribute
+from tidings.spark.index_keys import keys_by_value, stores_by_value
 from tidings.spark.merging import merged, merged_when_all_came
-from tidings.spark.routing import column_of_attribute, keys_of_events
 from tidings.spark.sharding import SCHEMES, Sharding
+from tidings.spark.subscription_keys import FOR_ALL, SubscriptionKeys, signed_hash
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -355,13 +362,92 @@ def test_keys_of_a_column_are_those_of_its_rows() -> None:
             "nothing": pa.nulls(5),
         }
     )
-    rows, keys = keys_of_events(scheme, None, table)
-    one_by_one = [keys_of_events(scheme, None, table.slice(row, 1))[1] for row in range(5)]
-    for row in range(5):
-        assert sorted(keys[rows == row]) == sorted(one_by_one[row])
-    of_elements = {"t": frozenset(["value"])}
-    assert set(keys_of_events(scheme, of_elements, table)[0].tolist()) == {0, 1, 4}
-    assert len(keys_of_events(scheme, {"t": frozenset(["word"])}, table)[0]) == 4  # the words of the strings
+    events = [Event(None, normal(row)) for row in table.to_pylist()]
+    keys = [{key for key in scheme.event_keys(event) if key != EVERYWHERE} for event in events]
+    known = np.unique(
+        np.array([key_hash(key) for key in set().union(*keys[1:])], np.uint64)
+    )  # not those of row 0 alone
+    made = EventKeys(scheme, None, known)
+    for _ in range(2):  # what is remembered is what was made
+        rows, numbers = made.found(table)
+        for row in range(5):
+            expected = {key_hash(key) for key in keys[row]} & set(known.tolist())
+            assert sorted(known[numbers[rows == row]].tolist()) == sorted(expected)
+    of_elements = EventKeys(scheme, {"t": frozenset(["value"])}, known)
+    assert set(of_elements.found(table)[0].tolist()) == {0, 1, 4}
+    of_words = EventKeys(scheme, {"t": frozenset(["word"])}, known)
+    assert len(of_words.found(table)[0]) == 4  # the words of the strings
+    assert len(EventKeys(scheme, None, known[:0]).found(table)[0]) == 0
+
+
+def test_values_that_are_remembered_are_not_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tidings.spark.event_keys.REMEMBERED", 3)
+    scheme = single(Elements())
+    known = np.unique(np.array([key_hash(key) for key in Elements().keys_of_value("n", 4)], np.uint64))
+    made = EventKeys(scheme, None, known)
+    for values in ([1, 4], [4, 5, 6], [1, 2, 3, 4, 5], [4]):
+        rows, numbers = made.found(pa.table({"n": values}))
+        assert (rows.tolist(), numbers.tolist()) == ([values.index(4)], [0])
+
+
+@pytest.mark.parametrize("name", ["access predicate", "intervals", "elements"])
+def test_subscriptions_that_are_alike_have_the_keys_of_each(name: str) -> None:
+    """Keyed many at a time as one by one, where no literal decides; each under keys that cover it in any case."""
+    wheres = [
+        "s = 'a' AND n BETWEEN 1 AND 2", "s = 'b' AND n BETWEEN 2 AND 300", "s = 'a' AND n BETWEEN 1 AND 2",
+        "n < 5", "n < 7.5", "n = 0.0", "n = -0.0", "b = TRUE", "b = FALSE", "b <> TRUE", "s = 'a' AND s = 'b'",
+        "n >= 5 AND n <= 6", "n >= 1 AND n <= 2", "s IN ('a', 'b') OR n = 1", "s LIKE 'a%'", "s LIKE 'b%'", "NOT n = 1",
+        "s > 'a'", "s > 'b'", "TRUE", "FALSE", "n = 1 AND FALSE", "t <= TIMESTAMP '2020-01-01 00:00:00'",
+        "t <= TIMESTAMP '2021-01-01 00:00:00'", "a.b = 1 AND a.c = 'x'", "a.b = 2 AND a.c = 'y'",
+    ]  # fmt: skip
+    scheme = SCHEMES[name]((), 4, Settings())
+    made = SubscriptionKeys(scheme, 4)
+    for where in [*wheres, *wheres]:
+        keys = frozenset[Key]().union(*map(scheme.subscription_keys, conjunctions(parse(where))))
+        expected = FOR_ALL if len(keys) > 4 or EVERYWHERE in keys else tuple(map(signed_hash, keys))
+        assert sorted(made.hashes(where)) == sorted(expected), where
+
+
+def test_keys_of_what_the_index_finds_by_a_string() -> None:
+    """They are read from the index, and are those of the text; all else is left, and removed ones were never asked."""
+    wheres = [
+        "s = 'a' AND n < 3", "s = 'b' AND n < 3", "s IN ('a', 'b')", "s = 'a' AND n < 4 OR s = 'a' AND n > 9",
+        "s = 'a' OR t = 'b'", "has_any(tags, 'x', 'y')", "s LIKE 'abc'", "a.b = 'x'", "s IN ('a', 'b', 'c', 'd', 'e')",
+        "n = 4", "TRUE", "FALSE", "s ILIKE 'abc'", "matches(s, 'abc')", "s = 'a' OR n = 4", "s > 'a'", "b = TRUE",
+    ]  # fmt: skip
+    part = CompiledIndex(Settings()).built([(number, where, parse(where)) for number, where in enumerate(wheres)])
+    scheme = SCHEMES["access predicate"]((), 4, Settings())
+    assert stores_by_value(scheme)
+    assert not stores_by_value(single(Intervals()))
+    numbers = np.delete(np.arange(len(wheres)), part.find(1))
+    found = keys_by_value(part, numbers, 4)
+    keys: dict[str, set[int]] = {}
+    for number, key in zip(found.number.tolist(), found.key.tolist(), strict=True):
+        assert key not in keys.setdefault(part.wheres[number], set())
+        keys[part.wheres[number]].add(key)
+    made = SubscriptionKeys(scheme, 4)
+    assert keys == {where: set(made.hashes(where)) for where in [wheres[0], *wheres[2:9]]}
+    assert sorted(part.wheres[number] for number in found.left.tolist()) == sorted(wheres[9:])
+    assert found.kinds == {("s", "value"), ("t", "value"), ("tags", "value"), ("a.b", "value")}
+
+
+def test_a_string_in_several_tables_is_one_key() -> None:
+    """Enough of each kind that tables are made for both ranges."""
+    wheres = ["s = 'a{0}' AND n < {0} OR s = 'a{0}' AND m > {0}".format(number % 50) for number in range(200)]
+    part = CompiledIndex(Settings()).built([(number, where, parse(where)) for number, where in enumerate(wheres)])
+    assert len(part.segment.table_kind) > 1
+    found = keys_by_value(part, np.arange(200), 4)
+    assert sorted(found.number.tolist()) == list(range(200))
+    assert len(set(found.key.tolist())) == 50
+
+
+def test_a_subscription_that_nothing_satisfies_teaches_nothing() -> None:
+    made = SubscriptionKeys(SCHEMES["access predicate"]((), 4, Settings()), 4)
+    assert made.hashes("s = 'a' AND n BETWEEN 2 AND 1") == ()
+    (of_b,) = made.hashes("s = 'b' AND n BETWEEN 1 AND 2")
+    assert made.kinds == {("s", "value")}
+    assert of_b == signed_hash(Key("value", "s", "string b"))
+    assert made.hashes("s = 'b' AND n BETWEEN 2 AND 1") in ((), (of_b,))
 
 
 @pytest.mark.parametrize(

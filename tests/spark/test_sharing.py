@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import time
 from collections.abc import Iterable, Iterator
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tidings.spark import compile_index, open_index
+from tidings.spark import compile_index, match, open_index
 from tidings.spark.files import IndexFiles
 
 if TYPE_CHECKING:
@@ -73,3 +74,23 @@ def test_workers_share_the_files_that_they_map(spark: SparkSession, tmp_path: Pa
         assert row.rss * 1024 > 0.5 * index.nbytes, "the worker has not read the index"
         assert row.dirty == 0, "pages of the index were copied"
         assert row.pss <= 0.6 * row.rss, "the pages are not shared"
+
+
+def test_a_worker_hides_what_it_has_loaded_from_the_collector(spark: SparkSession) -> None:
+    """Spark has a worker collect after every task; a driver, which is the user's own process, is left alone."""
+    before = gc.get_freeze_count()
+    table = spark.createDataFrame([(1, "n = 1")], "id int, where string")
+    events = spark.range(0, 4, 1, 4).selectExpr("id", "id AS n")
+    assert match(events, table).count() == 1
+
+    def hidden(batches: Iterable[Any]) -> Iterator[Any]:
+        import gc
+
+        import pyarrow as pa
+
+        for _ in batches:
+            yield pa.RecordBatch.from_arrays([pa.array([gc.get_freeze_count()])], ["hidden"])
+
+    counts = spark.range(0, 4, 1, 4).mapInArrow(hidden, "hidden bigint").collect()
+    assert max(row.hidden for row in counts) > 10_000
+    assert gc.get_freeze_count() == before

@@ -20,7 +20,7 @@ import pytest
 import tidings
 from spark.frames import rows_of
 from tidings.errors import SettingError
-from tidings.spark import Batch, ConsoleSink, ParquetSink, PostgresSink, metrics, stream
+from tidings.spark import Batch, ConsoleSink, FilesSink, ParquetSink, PostgresSink, metrics, stream
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -49,6 +49,15 @@ def test_parquet_holds_a_batch_once(spark: SparkSession, tmp_path: Path) -> None
     sink.write(pairs(spark, ("a", 1), ("b", 2)), batch(0))
     assert sorted((tmp_path / "matches" / "batch=0").iterdir()) == before  # who reads it is not disturbed
     assert rows_of(spark.read.parquet(sink.path)) == [("a", 1, 0), ("b", 2, 0), ("c", 1, 1)]
+
+
+def test_files_of_another_format(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "matches" / "_checkpoint").mkdir(parents=True)  # readers pass over it, and so may a checkpoint be there
+    sink = FilesSink(tmp_path / "matches", "csv", header="true")
+    sink.prepare(spark, "s1")
+    for _ in range(2):
+        sink.write(pairs(spark, ("a", 1)), batch(0))
+    assert rows_of(spark.read.option("header", "true").csv(sink.path)) == [("a", "1", 0)]
 
 
 def test_what_a_killed_driver_was_writing_is_not_read_and_is_removed(spark: SparkSession, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import tidings
 from spark.frames import rows_of
 from tidings.errors import SettingError, StoreError
 from tidings.index.folder import Writer, read_version
-from tidings.spark import Batch, BatchMetrics, ParquetSink, Sink, metrics, stream
+from tidings.spark import Batch, BatchMetrics, Index, ParquetSink, Sink, metrics, problems, stream
 from tidings.spark import streaming as streaming_module
 
 if TYPE_CHECKING:
@@ -183,6 +183,18 @@ def test_a_version_that_is_gone_is_an_error_and_not_another_version(setting: Set
     assert setting.delivered() == [("a", "old", 0)]
 
 
+def test_after_a_batch_its_events_and_version_can_be_looked_at(setting: Setting) -> None:
+    setting.subscribe(all="TRUE")
+    setting.publish(0, ("a", 1), (None, 2))
+    seen: list[tuple[Any, ...]] = []
+
+    def look(events: DataFrame, index: Index, batch: BatchMetrics) -> None:
+        seen.append((batch.batch, batch.matches, index.version.number, problems(events, index).count()))
+
+    setting.run(after=look)
+    assert seen == [(0, 1, read_version(setting.index)[0].number, 1)]
+
+
 def test_lists_and_columns(setting: Setting) -> None:
     setting.subscribe(one="n = 1", all="TRUE")
     setting.publish(0, ("a", 1), ("b", 2))
@@ -217,6 +229,13 @@ def _settings(setting: Setting) -> dict[str, Any]:
     from tidings.store import settings_record
 
     return settings_record(Settings(SIMPLE, NO_STATISTICS))
+
+
+def test_events_with_one_id_are_two_events(setting: Setting) -> None:
+    setting.subscribe(one="n = 1")
+    setting.publish(0, ("a", 1), ("a", 1), ("a", 2))
+    setting.run()
+    assert setting.delivered() == [("a", "one", 0), ("a", "one", 0)]
 
 
 def test_an_event_schema_that_changes_between_runs(setting: Setting) -> None:

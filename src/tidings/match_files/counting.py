@@ -18,6 +18,8 @@ from tidings.match_files.summary import PROBLEMS_SHOWN, Problem, TopSubscription
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from tidings.spark import Index
+
 ROW_SHOWN = 80  # characters of a row that cannot be read
 
 
@@ -93,7 +95,7 @@ def write_matches(request: Request, events: DataFrame, index: str, folder: str, 
     return Written(seen.get["events"], seen.get["known"], found.get["matches"] or 0)
 
 
-def problem_table(request: Request, events: DataFrame, index: str) -> DataFrame:
+def problem_table(request: Request, events: DataFrame, index: Index | str) -> DataFrame:
     """Rows that do not fit the schema, events without an id, and values that cannot be read."""
     from pyspark.sql.functions import coalesce, col, concat, lit, substring
 

@@ -57,6 +57,12 @@ class Request:
     def checkpoint_folder(self) -> str:
         return self.checkpoint or f"{self.out.rstrip('/')}/_checkpoint"
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether this is a stream that has run before."""
+        folder = self.checkpoint_folder
+        return self.streaming and is_local(folder) and Path(folder).exists()
+
     def beside(self, what: str) -> str:
         """Where rows in error go: matches.csv has matches.refused.jsonl beside it."""
         bare = self.out.rstrip("/")
@@ -90,9 +96,8 @@ class Request:
         if not is_local(self.out):
             return  # Spark says so itself
         out = Path(self.out)
-        resumed = self.streaming and Path(self.checkpoint_folder).exists()
         filled = out.is_file() or (out.is_dir() and any(out.iterdir()))
-        if filled and not self.overwrite and not resumed:
+        if filled and not self.overwrite and not self.goes_on:
             raise SettingError(f"{self.out} exists already; name another place with --out, or add --overwrite")
         if not out.absolute().parent.is_dir():
             raise SettingError(f"--out {self.out}: there is no folder {out.absolute().parent}; make it first")

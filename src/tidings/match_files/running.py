@@ -16,7 +16,7 @@ from tidings.match_files.counting import Counted, counted_batch
 from tidings.match_files.formats import is_local
 from tidings.match_files.request import Request
 from tidings.match_files.sources import event_table, subscription_table
-from tidings.match_files.stream import counted_stream
+from tidings.match_files.stream import counted_stream, index_in_checkpoint, remove_earlier
 from tidings.match_files.summary import PROBLEMS_SHOWN, Problem, Summary
 from tidings.spark_session import spark_session
 
@@ -45,6 +45,8 @@ def match_files(request: Request, say: Say | None = None) -> Summary:
     Raises a SettingError for an option that cannot be followed, and another TidingsError for input that cannot be used.
     """
     request.check()
+    if request.streaming and request.overwrite:
+        remove_earlier(request)
     say = say or _to_nobody
     say(f"starting Spark on {request.master} …")
     with spark_session("tidings match", request.master, request.settings) as spark, _index_folder(request) as folder:
@@ -66,26 +68,35 @@ def _to_nobody(line: str) -> None:
 
 @contextmanager
 def _index_folder(request: Request) -> Iterator[str]:
-    """Where the subscriptions are compiled to: where it was asked for, or a folder that is gone afterwards."""
+    """Where the subscriptions are compiled to: where it was asked for, in the checkpoint of a stream, or a folder that
+    is gone afterwards."""
     if request.index is not None:
         yield request.index
+        return
+    if request.streaming and not _is_index(request.subscriptions):
+        yield index_in_checkpoint(request)
         return
     with tempfile.TemporaryDirectory(prefix="tidings-match-") as folder:
         yield str(Path(folder) / "index")
 
 
-def _compiled(spark: SparkSession, request: Request, folder: str, say: Say) -> _Subscriptions:
+def _is_index(path: str) -> bool:
     from tidings.index.folder import holds_index
+
+    return is_local(path) and Path(path).is_dir() and holds_index(Path(path))
+
+
+def _compiled(spark: SparkSession, request: Request, folder: str, say: Say) -> _Subscriptions:
     from tidings.spark import compile_index, open_index
 
     given = request.subscriptions
-    if is_local(given) and Path(given).is_dir() and holds_index(Path(given)):
+    if _is_index(given):
         if request.index is not None:
             raise SettingError(f"{given} is a compiled index already; leave out --index")
         with open_index(spark, given) as index:
             say(f"{index.subscriptions:,} subscriptions in the index {given}, version {index.version.number}")
             return _Subscriptions(given, index.subscriptions)
-    if request.index is not None and holds_index(Path(request.index)) and not request.overwrite:
+    if request.index is not None and _is_index(request.index) and not (request.overwrite or request.goes_on):
         raise SettingError(
             f"--index {request.index} holds an index already; give it as SUBSCRIPTIONS, name another folder, or add "
             "--overwrite to change the subscriptions that it has"
@@ -95,6 +106,7 @@ def _compiled(spark: SparkSession, request: Request, folder: str, say: Say) -> _
         folder,
         analyser=request.analyser,
         replace=request.overwrite,
+        instead=request.goes_on,
         progress=sys.stderr.isatty(),
     )
     say(f"{made.added + made.replaced:,} subscriptions compiled, {made.refused:,} refused, in {made.seconds:.1f} s")

@@ -1,7 +1,8 @@
-"""A folder of events that is watched: each batch of new files is matched with the newest version of the index.
+"""A folder of events that is watched, by `tidings.spark.stream`: each match is delivered once, whatever is interrupted.
 
-A batch writes a folder of its own, whole and over what an interrupted attempt left there, so a batch that is repeated
-after a restart leaves its matches once. The checkpoint says which files were done.
+A batch has a folder of its own, which appears whole. Subscriptions from files are compiled into an index that lies in
+the checkpoint, so that the version which a batch has begun with is there when the batch is done again. Each start of
+the command makes a new version of it, with the subscriptions that the files have then and no others.
 """
 
 from __future__ import annotations
@@ -9,22 +10,15 @@ from __future__ import annotations
 import shutil
 import signal
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tidings.match_files.counting import (
-    Counted,
-    Written,
-    first_problems,
-    problem_table,
-    top_subscriptions,
-    write_matches,
-)
-from tidings.match_files.formats import JSONL, is_local
+from tidings.errors import SettingError
+from tidings.match_files.counting import Counted, first_problems, problem_table, top_subscriptions
+from tidings.match_files.formats import CSV, CSV_OPTIONS, JSONL, SPARK_NAMES, is_local
 from tidings.match_files.output import write_table
 from tidings.match_files.request import Request
 from tidings.match_files.summary import PROBLEMS_SHOWN, Problem
@@ -32,8 +26,28 @@ from tidings.match_files.summary import PROBLEMS_SHOWN, Problem
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from tidings.spark import BatchMetrics, Index
+
 EVERY = "1 second"  # how often a followed folder is looked at
 PROBLEMS = "_problems"  # beside the batches; readers of the output pass over names that begin so
+INDEX = "tidings/subscriptions"  # in the checkpoint, beside the records of the stream
+
+
+def index_in_checkpoint(request: Request) -> str:
+    """Where the subscriptions of a stream are compiled to, if nothing else was asked for."""
+    if not is_local(request.checkpoint_folder):
+        raise SettingError(
+            f"the checkpoint {request.checkpoint_folder} is not a local folder, and versions of the index are kept in "
+            "one while a batch may need them; name it with --index FOLDER"
+        )
+    return f"{request.checkpoint_folder}/{INDEX}"
+
+
+def remove_earlier(request: Request) -> None:
+    """What --overwrite replaces: the output, and the checkpoint with its index."""
+    for folder in (request.out, request.checkpoint_folder):
+        if is_local(folder):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 @dataclass(slots=True)
@@ -41,27 +55,24 @@ class _Run:
     """What the batches of this run have come to."""
 
     request: Request
-    index: str
     say: Callable[[str], None]
-    written: list[Written] = field(default_factory=list)
+    done: list[BatchMetrics] = field(default_factory=list)
     problems: int = 0
     first_problems: tuple[Problem, ...] = ()
-    seconds: float = 0.0
 
-    def batch(self, events: DataFrame, number: int) -> None:
-        start = time.perf_counter()
-        folder = f"{self.request.out.rstrip('/')}/batch={number}"
-        done = write_matches(self.request, events, self.index, folder, True)
-        self.seconds += time.perf_counter() - start
-        self.written.append(done)
-        rate = done.events / (time.perf_counter() - start)
-        self.say(f"batch {number}: {done.events:,} events, {done.matches:,} matches, {rate:,.0f} events/s")
+    def after_batch(self, events: DataFrame, index: Index, batch: BatchMetrics) -> None:
+        self.done.append(batch)
+        if batch.events is None:
+            self.say(f"batch {batch.batch}: delivered before")
+        else:
+            rate = batch.events / max(batch.seconds, 0.001)
+            self.say(f"batch {batch.batch}: {batch.events:,} events, {batch.matches:,} matches, {rate:,.0f} events/s")
         if self.request.problems:
-            self._look_for_problems(events, number)
+            self._look_for_problems(events, index, batch.batch)
 
-    def _look_for_problems(self, events: DataFrame, number: int) -> None:
+    def _look_for_problems(self, events: DataFrame, index: Index, number: int) -> None:
         folder = f"{self.request.out.rstrip('/')}/{PROBLEMS}/batch={number}"
-        write_table(problem_table(self.request, events, self.index), JSONL, folder, True)
+        write_table(problem_table(self.request, events, index), JSONL, folder, True)
         count, first = first_problems(events.sparkSession, folder)
         self.problems += count
         self.first_problems = (*self.first_problems, *first)[:PROBLEMS_SHOWN]
@@ -70,27 +81,38 @@ class _Run:
 def counted_stream(
     spark: SparkSession, request: Request, events: DataFrame, index: str, say: Callable[[str], None]
 ) -> Counted:
-    if request.overwrite and is_local(request.out):
-        for folder in (request.out, request.checkpoint_folder):
-            if is_local(folder):
-                shutil.rmtree(folder, ignore_errors=True)
-    run = _Run(request, index, say)
-    writer = events.writeStream.foreachBatch(run.batch).option("checkpointLocation", request.checkpoint_folder)
-    writer = writer.trigger(processingTime=EVERY) if request.follow else writer.trigger(availableNow=True)
+    from tidings.spark import FilesSink, stream
+
+    kind, run = request.out_format, _Run(request, say)
+    sink = FilesSink(request.out, SPARK_NAMES[kind], **(CSV_OPTIONS if kind == CSV else {}))
     with _interrupted() as stop:
+        query = stream(
+            events,
+            index,
+            sink,
+            request.checkpoint_folder,
+            strategy=request.strategy,
+            lists=request.lists,
+            event_columns=request.event_columns,
+            subscription_columns=request.subscription_columns,
+            id_column=request.id_column,
+            trigger=EVERY if request.follow else "available",
+            after=run.after_batch,
+        )
         if request.follow:
             say(f"watching {request.events}; interrupt (Ctrl-C) to end")
-        _wait(writer.start(), stop, say)
+        _wait(query, stop, say)
     top = top_subscriptions(spark, request, request.out) if _has_batches(request) else ()
+    seen = sum(batch.events or 0 for batch in run.done)
     return Counted(
-        sum(each.events for each in run.written),
-        sum(each.known for each in run.written),
-        sum(each.matches for each in run.written),
+        seen,
+        seen - sum(batch.events_without_id or 0 for batch in run.done),
+        sum(batch.matches or 0 for batch in run.done),
         run.problems if request.problems else None,
         run.first_problems,
         f"{request.out.rstrip('/')}/{PROBLEMS}" if run.problems else None,
-        run.seconds,
-        len(run.written),
+        sum(batch.seconds for batch in run.done),
+        len(run.done),
         top,
     )
 

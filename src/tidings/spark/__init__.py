@@ -18,7 +18,7 @@ from tidings.spark.notifying import notifications
 from tidings.spark.postgres import PostgresSink
 from tidings.spark.recompiling import recompile
 from tidings.spark.sharding import Sharding
-from tidings.spark.sinks import Batch, ConsoleSink, ParquetSink, Sink
+from tidings.spark.sinks import Batch, ConsoleSink, FilesSink, ParquetSink, Sink
 from tidings.spark.statistics import text_statistics
 from tidings.spark.streaming import stream
 from tidings.spark.xml_files import xml_records
@@ -28,6 +28,7 @@ __all__ = [
     "BatchMetrics",
     "Compiled",
     "ConsoleSink",
+    "FilesSink",
     "Index",
     "ParquetSink",
     "PostgresSink",

@@ -20,7 +20,7 @@ from tidings.model.event import Event, rows_of_arrow
 from tidings.model.result import EventProblem
 from tidings.model.values import normal
 from tidings.spark.files import IndexFiles
-from tidings.spark.opening import OpenIndex, opened
+from tidings.spark.opening import MATCHING, OpenIndex, opened, settle
 
 if TYPE_CHECKING:
     import pyarrow
@@ -59,6 +59,11 @@ class Asking:
 
 def answered(asking: Asking, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
     """The matches. Events have an id: those without one were left out before."""
+    yield from _answered(asking, batches)
+    settle(MATCHING)
+
+
+def _answered(asking: Asking, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
     index, unreadable = opened(asking.files), 0
     example: EventProblem | None = None
     write = _pairs if asking.form == PAIRS else _lists

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tidings.language.parser import Asked, Unbound
 from tidings.model.predicates import And, Constant, Expression, Not, Or
 
 NOTE = "attributes"  # in the notes of a segment file: the names of the columns that its subscriptions ask about
@@ -17,9 +18,12 @@ def attributes_of(expressions: Iterable[Expression]) -> set[str]:
     return found
 
 
-def add_attributes(expression: Expression, found: set[str]) -> None:
-    """The same for one expression. With a loop rather than by patterns: it is done once for each subscription."""
-    waiting: list[Expression] = [expression]
+def add_attributes(asked: Asked, found: set[str]) -> None:
+    """The same for one subscription. With a loop rather than by patterns: it is done once for each."""
+    if isinstance(asked, Unbound):
+        found.update([term.attribute.path[0] for term in asked.template.terms or ()])
+        return
+    waiting: list[Expression] = [asked]
     while waiting:
         each = waiting.pop()
         if isinstance(each, And | Or):

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tidings.errors import SubscriptionError, TidingsError
-from tidings.language.parser import collecting_young_only, parse
+from tidings.language.parser import Asked, Unbound, collecting_young_only, parse, read
 from tidings.model.predicates import Expression
 from tidings.reference import Settings, check_answerable
 from tidings.spark.attributes import NOTE, add_attributes
 from tidings.spark.files import IndexFiles
 from tidings.spark.metadata import ARRAY, metadata_bytes
 from tidings.spark.opening import choose_kernel_cache, opened
-from tidings.store import settings_of
+from tidings.store import learned_of, settings_of
 
 if TYPE_CHECKING:
     import pyarrow
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 PIECE = 2**20  # bytes of a file in one row
 GROUP = 2**25  # bytes that one task hands to the driver, about: all of it is in the driver's memory at once
 ROWS = 8_192  # rows that become Python objects together
-SAMPLED = 10_000  # subscriptions that say what is asked for
+SAMPLED = 1_000  # subscriptions that say what is asked for; they are parsed twice
 SHOWN = 1_000  # characters of a refused text, and of what is wrong with it
 COLUMNS = ("segment", "group", "place", "data", "id", "where", "position", "message")
 
@@ -137,17 +137,18 @@ def _part(building: Building, table: pyarrow.Table, refusals: Refusals) -> tuple
     sample = table["where"].take(np.arange(0, table.num_rows, max(1, table.num_rows // SAMPLED)))
     known = [expression for text in sample.to_pylist() if (expression := _readable(text)) is not None]
     settings = settings_of(building.settings, Path("the index"))
-    builder, attributes = PartBuilder(learn_from_subscriptions(known), settings), set[str]()
+    learned = learned_of(building.settings, Path("the index")) or learn_from_subscriptions(known)
+    builder, attributes = PartBuilder(learned, settings), set[str]()
     for id, where in collecting_young_only(_rows(table)):
         if id in refused:
             continue
         try:
-            expression = _answerable(where, settings)
+            asked = _answerable(where, settings)
         except TidingsError as error:
             refusals.add(id, where, error)
             continue
-        builder.add(id, where, expression)
-        add_attributes(expression, attributes)
+        builder.add(id, where, asked)
+        add_attributes(asked, attributes)
     return builder.part(), attributes
 
 
@@ -156,12 +157,13 @@ def _rows(table: pyarrow.Table) -> Iterator[tuple[Any, Any]]:
         yield from zip(batch["id"].to_pylist(), batch["where"].to_pylist(), strict=True)
 
 
-def _answerable(where: str | None, settings: Settings) -> Expression:
+def _answerable(where: str | None, settings: Settings) -> Asked:
     if where is None:
         raise TidingsError("where is null; it is the text of a condition")
-    expression = parse(where)
-    check_answerable(expression, settings)
-    return expression
+    asked = read(where)
+    if not isinstance(asked, Unbound):  # comparisons can always be answered
+        check_answerable(asked, settings)
+    return asked
 
 
 def _readable(where: str | None) -> Expression | None:

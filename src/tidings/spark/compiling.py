@@ -31,6 +31,7 @@ from tidings.spark.metadata import metadata_schema, must_fit, schema_note
 from tidings.spark.places import place_of
 from tidings.spark.progress import shown_progress
 from tidings.spark.reaching import reached_folder
+from tidings.spark.tasks import in_parts
 from tidings.store import Contents, Wanted, settings_of, settings_record
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
 
 MOST_SEGMENTS = 8  # unless more are asked for: each one is asked about each event
-PARTS = 16  # in which the driver receives the files, at least: it has the memory for one of them
 REFUSED_SHOWN = 3
 REPORT, RAISE = "report", "raise"
 
@@ -75,6 +75,7 @@ def compile_index(
     statistics: TextStatistics | None = None,
     latent: LatentSpace | None = None,
     replace: bool = False,
+    instead: bool = False,
     on_error: str = REPORT,
     segments: int | None = None,
     progress: bool = True,
@@ -82,8 +83,9 @@ def compile_index(
     """Adds the subscriptions of a table (`id`, `where`, and further columns, which are kept) to the index at a path.
 
     A row that cannot be added is in `errors` of the result; `on_error="raise"` raises instead, and changes nothing. An
-    id that the index has already is such a row, unless `replace`. `segments` is how many tasks compile, and how many
-    files there are of it; without it, as many as Spark finds worth while, up to 8.
+    id that the index has already is such a row, unless `replace`. With `instead`, the new version has the subscriptions
+    of the table and no others. `segments` is how many tasks compile, and how many files there are of it; without it, as
+    many as Spark finds worth while, up to 8.
     """
     if on_error not in (REPORT, RAISE):
         raise SettingError(f"on_error is {REPORT!r} or {RAISE!r}, not {on_error!r}")
@@ -94,7 +96,8 @@ def compile_index(
     job = Job(spark, *rows_of(subscriptions), replace, on_error, segments, progress)
     with place_of(spark, path).writable() as folder:
         wanted = Wanted(analyser, statistics, latent)
-        number = _changed(folder, job, wanted) if holds_index(folder) else _created(folder, job, wanted)
+        change = (_made_anew if instead else _changed) if holds_index(folder) else _created
+        number = change(folder, job, wanted)
     return Compiled(
         os.fspath(path),
         number,
@@ -245,15 +248,7 @@ class Job:
             divided = self.table.repartition("id").coalesce(MOST_SEGMENTS)
         else:
             divided = self.table.repartition(self.segments, "id")
-        pieces = divided.mapInArrow(work, self._rows_schema())
-        # The driver asks for one part after the other. Adaptive execution makes as few of them as their sizes allow.
-        setting = self.spark.conf.get
-        if (
-            setting("spark.sql.adaptive.enabled") == "true"
-            and int(setting("spark.sql.shuffle.partitions") or 0) >= PARTS
-        ):
-            return pieces.repartition("segment", "group")
-        return pieces.repartition(PARTS, "segment", "group")
+        return in_parts(divided.mapInArrow(work, self._rows_schema()), "segment", "group")
 
     def _rows_schema(self) -> str:
         return (
@@ -297,6 +292,16 @@ def _created(folder: Path, job: Job, wanted: Wanted) -> int:
     record = settings_record(wanted.settings()) | {IDS_NOTE: job.id_type}
     with Writer.create(folder, record, job.received(record, None)) as writer:
         return writer.version.number
+
+
+def _made_anew(folder: Path, job: Job, wanted: Wanted) -> int:
+    """A version without anything of the one before but its settings."""
+    with Writer.open(folder) as writer:
+        known = settings_of(writer.version.settings, folder)
+        wanted.must_be(known, folder)
+        record = {**writer.version.settings, IDS_NOTE: job.id_type}
+        made = [writer.write_segment(arrays, notes) for arrays, notes in job.received(record, None)]
+        return writer.commit(made, record).number
 
 
 def _changed(folder: Path, job: Job, wanted: Wanted) -> int:

@@ -6,19 +6,19 @@ same numbers in every process. Tasks divide each part among them, so that nothin
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tidings.index.layout import Array
-from tidings.language.parser import parse
-from tidings.model.normal_form import conjunctions
-from tidings.rendezvous.scheme import Key, Scheme, key_hash
+from tidings.rendezvous.scheme import Scheme
 from tidings.spark.files import IndexFiles, opened_files
+from tidings.spark.index_keys import keys_by_value, stores_by_value
 from tidings.spark.opening import OpenIndex, opened
+from tidings.spark.subscription_keys import SubscriptionKeys
 
 if TYPE_CHECKING:
     import pyarrow
@@ -41,39 +41,49 @@ class Spreading:
     words: int
 
 
-def keys_found(files: IndexFiles, scheme: Scheme, task: int, tasks: int) -> Iterator[pyarrow.RecordBatch]:
-    """KEY_COLUMNS: each subscription of the task once for each key. One that has none is never satisfied."""
+def keys_found(
+    files: IndexFiles, scheme: Scheme, most_keys: int, task: int, tasks: int
+) -> Iterator[pyarrow.RecordBatch]:
+    """KEY_COLUMNS: each subscription of the task once for each key, one that has none is never satisfied; at the end
+    what the keys are about, in rows without a subscription."""
     import pyarrow as pa
 
-    rows = (
-        (part, number, _signed(key), key.attribute, key.kind)
-        for part, own in enumerate(opened(files).compiled.parts)
-        for number in _numbers(own, task, tasks)
-        for key in keys_of(own.wheres[number], scheme)
-    )
-    kinds = (pa.int32(), pa.int32(), pa.int64(), pa.string(), pa.string())
-    while some := list(islice(rows, ROWS)):
-        columns = [pa.array(column, kind) for column, kind in zip(zip(*some, strict=True), kinds, strict=True)]
-        yield pa.RecordBatch.from_arrays(columns, ["part", "number", "key", "attribute", "kind"])
+    made = SubscriptionKeys(scheme, most_keys)
+    for number, part in enumerate(opened(files).compiled.parts):
+        wheres, numbers = _arrow(part.wheres), _numbers(part, task, tasks)
+        if stores_by_value(scheme):
+            found = keys_by_value(part, numbers, most_keys)
+            made.kinds |= found.kinds
+            numbers = found.left
+            yield _key_batch(np.full(len(found.key), number, np.int32), found.number, found.key)
+        for start in range(0, len(numbers), ROWS):
+            rows = numbers[start : start + ROWS]
+            keys = [made.hashes(where) for where in wheres.take(pa.array(rows)).to_pylist()]
+            counts = list(map(len, keys))
+            key = np.fromiter(chain.from_iterable(keys), np.int64, sum(counts))
+            yield _key_batch(np.full(len(key), number, np.int32), np.repeat(rows, counts), key)
+    attributes, kinds = zip(*sorted(made.kinds), strict=True) if made.kinds else ((), ())
+    none = np.full(len(kinds), -1)
+    yield _key_batch(none, none, none, attributes, kinds)
 
 
-def keys_of(where: str, scheme: Scheme) -> frozenset[Key]:
-    """The keys of all its conjunctions."""
-    return frozenset().union(*map(scheme.subscription_keys, conjunctions(parse(where))))
+def _key_batch(
+    part: Array, number: Array, key: Array, attributes: Sequence[str] = (), kinds: Sequence[str] = ()
+) -> pyarrow.RecordBatch:
+    import pyarrow as pa
+
+    columns = [pa.array(part, pa.int32()), pa.array(number, pa.int32()), pa.array(key, pa.int64())]
+    columns += [
+        pa.array(each, pa.string()) if each else pa.nulls(len(key), pa.string()) for each in (attributes, kinds)
+    ]
+    return pa.RecordBatch.from_arrays(columns, ["part", "number", "key", "attribute", "kind"])
 
 
-def _signed(key: Key) -> int:
-    """The hash as Spark has 64-bit integers."""
-    found = key_hash(key)
-    return found - 2**64 if found >= 2**63 else found
-
-
-def _numbers(part: Part, task: int, tasks: int) -> list[int]:
+def _numbers(part: Part, task: int, tasks: int) -> Array:
     """Those of the task that were not removed."""
     total = len(part.ids)
     numbers = np.arange(total * task // tasks, total * (task + 1) // tasks)
-    kept: list[int] = (numbers[part.alive[numbers] != 0] if part.removed else numbers).tolist()
-    return kept
+    return numbers[part.alive[numbers] != 0] if part.removed else numbers
 
 
 def index_rows(files: IndexFiles, names: tuple[str, ...], task: int, tasks: int) -> Iterator[pyarrow.RecordBatch]:

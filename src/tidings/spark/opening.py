@@ -6,6 +6,7 @@ check, in which the kernels remember the row they are at, and one for each subsc
 
 from __future__ import annotations
 
+import gc
 import os
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
     from tidings.index.compiled import CompiledIndex
 
 KEPT_OPEN = 2  # indexes in a worker: that of the running query, and the one before it
+IMPORTING, MATCHING = "importing", "matching"  # what loads most: modules, then kernels
 _open: OrderedDict[IndexFiles, OpenIndex] = OrderedDict()
+_settled: set[str] = set()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,6 +44,21 @@ def opened(files: IndexFiles) -> OpenIndex:
     while len(_open) > KEPT_OPEN:
         _open.popitem(last=False)
     return found
+
+
+def settle(after: str) -> None:
+    """Hides what a worker has loaded from the garbage collector, when the first of its tasks of a kind is done.
+
+    Spark has a worker collect after every task, and going through all that numba brings takes 0.1 s, more than a small
+    task does. Indexes are closed before, so that none is hidden, which would stay when nobody needs it any more.
+    """
+    from pyspark import TaskContext
+
+    if after not in _settled and TaskContext.get() is not None:  # a driver is the user's own
+        _settled.add(after)
+        _open.clear()
+        gc.collect()
+        gc.freeze()
 
 
 def _read(source: Opened) -> OpenIndex:

@@ -56,7 +56,7 @@ def recompile(
             statistics=known.statistics if statistics is None else statistics,
             latent=known.latent if latent is None else latent,
         )
-        record = settings_record(wanted) | {IDS_NOTE: index.id_type}
+        record = {**version.settings, **settings_record(wanted), IDS_NOTE: index.id_type}
         job = Job(spark, *rows_of(_table(spark, index)), False, RAISE, segments, progress)
         made = [writer.write_segment(arrays, notes) for arrays, notes in job.received(record, None)]
         number = writer.commit(made, record).number

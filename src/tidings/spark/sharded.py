@@ -17,12 +17,13 @@ import numpy as np
 
 from tidings.index.layout import Array
 from tidings.spark import replicated
-from tidings.spark.answering import LISTS, PAIRS, PIECES, Asking
+from tidings.spark.answering import LISTS, PAIRS, PIECES, Asking, events_in
+from tidings.spark.event_keys import EventKeys
 from tidings.spark.merging import merged, merged_when_all_came
 from tidings.spark.placement import choice, largest_over_mean
 from tidings.spark.question import Question
 from tidings.spark.reaching import application_of, reached
-from tidings.spark.routing import Routing, key_visits, routed, visited
+from tidings.spark.routing import Router, Routing, routed, visited
 from tidings.spark.sharding import Sharding
 from tidings.spark.shards import Shards, keyed, made_shards, scanned_share, shard_count
 from tidings.spark.visiting import Visiting, answered_by_shards
@@ -110,12 +111,15 @@ def prepared(question: Question, sharding: Sharding) -> Shards:
 
 
 def _prepared(question: Question, sharding: Sharding) -> Shards:
+    """The sample comes first: a Python worker that does not read all of its input ends, and the next one imports all
+    that it needs again; nothing is lost by that before anything was imported."""
     spark, index, visits = question.events.sparkSession, question.index, None
+    sample = _sample(question) if _is_sampled(question, sharding) else None
     count = shard_count(spark, index, sharding.shards)
     keys = keyed(spark, index, sharding, count, question.reach)
-    sample = _sample(question) if _is_sampled(question, sharding) else None
     if sample is not None:
-        visits = key_visits(keys.scheme, keys.columns, keys.keys, _asking(question), sample)
+        _, visited_keys = EventKeys(keys.scheme, keys.columns, keys.keys).found(events_in(_asking(question), sample))
+        visits = np.bincount(visited_keys, minlength=len(keys.keys))
     return made_shards(spark, index, keys, visits, sharding.treat_heavy, count, question.reach)
 
 
@@ -159,7 +163,7 @@ def _sample(question: Question) -> pyarrow.RecordBatch | None:
 
 
 def _expected(routing: Routing, shards: Shards, sample: pyarrow.RecordBatch) -> Expected:
-    rows, shard, _, _ = visited(replace(routing, all_somewhere=False), shards.plan, sample)
+    rows, shard, _, _ = visited(replace(routing, all_somewhere=False), Router.of(routing, shards.plan), sample)
     dropped = sample.num_rows - len(np.unique(rows))
     return Expected(sample.num_rows, np.bincount(shard, minlength=routing.shards), dropped)
 

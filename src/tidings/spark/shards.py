@@ -24,18 +24,20 @@ from tidings.index.layout import Array
 from tidings.language.parser import parse
 from tidings.model.normal_form import conjunctions
 from tidings.rendezvous.composite import AccessScheme
-from tidings.rendezvous.scheme import EVERYWHERE, Scheme
+from tidings.rendezvous.scheme import Scheme
 from tidings.spark.building import Building, built
+from tidings.spark.event_keys import Columns, column_of_attribute, number_of_everywhere
 from tidings.spark.files import IndexFiles, digest_of
 from tidings.spark.index import TEXTS, Index
-from tidings.spark.keying import KEY_COLUMNS, Spreading, keys_found, keys_of, rows_spread
+from tidings.spark.keying import KEY_COLUMNS, Spreading, keys_found, rows_spread
 from tidings.spark.metadata import schema_note
 from tidings.spark.opening import opened
 from tidings.spark.placement import Placement, largest_over_mean, placed
 from tidings.spark.reaching import COPY, PATH, reached
-from tidings.spark.routing import EVERYWHERE_HASH, Plan, column_of_attribute, words_of
+from tidings.spark.routing import Plan, words_of
 from tidings.spark.sharding import BUILT_FROM_SAMPLE, SCHEMES, Sharding
-from tidings.spark.tasks import cores_of, of_tasks
+from tidings.spark.subscription_keys import FOR_ALL, SubscriptionKeys
+from tidings.spark.tasks import cores_of, in_parts, of_tasks
 from tidings.store import settings_of
 
 if TYPE_CHECKING:
@@ -54,7 +56,7 @@ class Keyed:
     """The keys of an index under a scheme: subscription i is number[i] of part[i], once for each of its keys."""
 
     scheme: Scheme
-    columns: dict[str, frozenset[str]] | None  # of events, that keys are made of, with their kinds; None: of all
+    columns: Columns | None  # None: of all
     part: Array  # int32
     number: Array  # int32
     key: Array  # into `keys`
@@ -68,8 +70,7 @@ class Keyed:
     @property
     def everywhere(self) -> int:
         """The number of the key that every event visits, -1 if nothing is stored there."""
-        at = int(np.searchsorted(self.keys, np.uint64(EVERYWHERE_HASH)))
-        return at if at < len(self.keys) and self.keys[at] == EVERYWHERE_HASH else -1
+        return number_of_everywhere(self.keys)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,7 +79,7 @@ class Shards:
 
     index: Index
     scheme: Scheme
-    columns: dict[str, frozenset[str]] | None
+    columns: Columns | None
     plan: Plan
     plan_files: IndexFiles
     files: tuple[IndexFiles | None, ...]
@@ -108,10 +109,10 @@ class Shards:
 
     def _everywhere_is(self, split: int) -> int:
         """Whether the key of all events is among those that are split (1) or replicated (0)."""
-        at = np.flatnonzero(self.plan.keys == EVERYWHERE_HASH)
-        if not len(at):
+        at = number_of_everywhere(self.plan.keys)
+        if at < 0:
             return 0
-        parts = self.plan.placement.parts_of(int(at[0]))
+        parts = self.plan.placement.parts_of(at)
         return int(len(parts) > 1 if split else max(map(len, parts)) > 1)
 
 
@@ -133,27 +134,20 @@ def keyed(spark: SparkSession, index: Index, sharding: Sharding, shards: int, re
     scheme = scheme_of(index, sharding, shards)
 
     def work(task: int, tasks: int) -> Iterator[Any]:
-        return keys_found(files, scheme, task, tasks)
+        return keys_found(files, scheme, most_keys(shards), task, tasks)
 
     table = of_tasks(spark, work, KEY_COLUMNS).toArrow()
     part, number = (table[name].to_numpy().astype(np.int64) for name in ("part", "number"))
-    hashes = table["key"].to_numpy().view(np.uint64)
-    whose = np.unique(part << 32 | number, return_inverse=True)[1]
-    many = np.bincount(whose)[whose] > most_keys(shards)
-    first = np.unique(whose, return_index=True)[1]
-    kept = ~many
-    kept[first] = True
-    hashes = np.where(many, np.uint64(EVERYWHERE_HASH), hashes)[kept]
-    keys, key = np.unique(hashes, return_inverse=True)
-    columns = _columns_in(table.filter(~many))
-    by_column = isinstance(scheme, AccessScheme)
-    return Keyed(scheme, columns if by_column else None, part[kept], number[kept], key, keys)
+    of_keys = part >= 0
+    keys, key = np.unique(table["key"].to_numpy().view(np.uint64)[of_keys], return_inverse=True)
+    columns = _columns_in(table.filter(~of_keys)) if isinstance(scheme, AccessScheme) else None
+    return Keyed(scheme, columns, part[of_keys], number[of_keys], key, keys)
 
 
-def _columns_in(table: pyarrow.Table) -> dict[str, frozenset[str]]:
+def _columns_in(table: pyarrow.Table) -> Columns:
     """The columns of events that keys are about, with the kinds of keys."""
     found: dict[str, set[str]] = {}
-    for row in table.select(["attribute", "kind"]).group_by(["attribute", "kind"]).aggregate([]).to_pylist():
+    for row in table.select(["attribute", "kind"]).to_pylist():
         found.setdefault(column_of_attribute(row["attribute"]), set()).add(row["kind"])
     return {name: frozenset(kinds) for name, kinds in found.items()}
 
@@ -167,9 +161,9 @@ def scheme_of(index: Index, sharding: Sharding, shards: int) -> Scheme:
 
 def scanned_share(index: Index, sharding: Sharding, shards: int) -> float:
     """How many of some subscriptions meet every event."""
-    scheme = scheme_of(index, sharding, shards)
-    found = [keys_of(where, scheme) for where in _some_wheres(index, ASKED)]
-    return sum(EVERYWHERE in keys or len(keys) > most_keys(shards) for keys in found) / max(1, len(found))
+    made = SubscriptionKeys(scheme_of(index, sharding, shards), most_keys(shards))
+    found = [made.hashes(where) for where in _some_wheres(index, ASKED)]
+    return sum(FOR_ALL[0] in keys for keys in found) / max(1, len(found))
 
 
 def most_keys(shards: int) -> int:
@@ -307,8 +301,8 @@ def _segments(
     numbered = [StructField(f"c{at}", field.dataType) for at, field in enumerate(kept)]
     schema = StructType([StructField("shard", IntegerType()), id, StructField("where", StringType()), *numbered])
     rows = of_tasks(spark, spread, schema).repartitionById(shards, "shard")
-    pieces = rows.mapInArrow(build, ROWS_SCHEMA.format(building.id_type)).repartition("segment", "group")
-    return pieces.toLocalIterator(True)
+    pieces = rows.mapInArrow(build, ROWS_SCHEMA.format(building.id_type))
+    return in_parts(pieces, "segment", "group").toLocalIterator(True)
 
 
 def _received(rows: Iterator[Row], folder: Path) -> Iterator[tuple[int, Path]]:

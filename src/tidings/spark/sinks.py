@@ -22,7 +22,7 @@ from tidings.spark.records import java_of
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-OWNER = "_tidings-stream.json"  # readers of Parquet pass over names that begin with _ and have no = in them
+OWNER = "_tidings-stream.json"  # readers pass over names that begin with _ and have no = in them
 WRITING = "_writing-"
 COLUMN = "batch"
 
@@ -85,8 +85,8 @@ class ConsoleSink(Sink):
             kept.unpersist()
 
 
-class ParquetSink(Sink):
-    """Parquet files in `<path>/batch=<number>`, one folder for each batch.
+class FilesSink(Sink):
+    """Files in `<path>/batch=<number>`, one folder for each batch, of a format that Spark writes, with its options.
 
     A folder is written under a name that readers pass over, and appears whole, by renaming; one that is there is not
     written again. So whoever reads the path sees each match once, and `batch` as a column. A path belongs to one
@@ -94,8 +94,10 @@ class ParquetSink(Sink):
     local ones and HDFS do, and object stores do not.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], format: str = "parquet", **options: str) -> None:
         self.path = os.fspath(path).rstrip("/")
+        self.format = format
+        self.options = options
 
     def prepare(self, spark: SparkSession, stream: str) -> None:
         files, path = self._files(spark)
@@ -109,7 +111,7 @@ class ParquetSink(Sink):
                     f"{self.path} holds batches of another stream, or of this one before its checkpoint was removed; "
                     "choose another path, or the checkpoint that belongs to it"
                 )
-        elif self._listed(files, path):
+        elif any(name[0] not in "_." for name in self._listed(files, path)):  # those are passed over by readers
             raise SettingError(f"{self.path} is not empty, and not from a stream; choose a path that is new or empty")
         else:
             target = files.create(owner, True)
@@ -132,7 +134,7 @@ class ParquetSink(Sink):
             return
         begun = f"{self.path}/{WRITING}{batch.number}-{uuid4().hex}"  # of this attempt alone
         try:
-            matches.write.parquet(begun)
+            matches.write.format(self.format).options(**self.options).save(begun)
             if not files.rename(path(begun), final):
                 raise StoreError(f"{begun} cannot be renamed to {COLUMN}={batch.number}")
         except BaseException:
@@ -147,3 +149,10 @@ class ParquetSink(Sink):
         if not files.exists(path(self.path)):
             return []
         return [str(each.getPath().getName()) for each in files.listStatus(path(self.path))]
+
+
+class ParquetSink(FilesSink):
+    """Parquet files, a folder for each batch."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        super().__init__(path)

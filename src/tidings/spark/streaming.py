@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tidings.errors import SettingError, TidingsError
 from tidings.spark.index import Index, open_index
@@ -29,7 +29,7 @@ from tidings.spark.measuring import (
 from tidings.spark.metadata import must_have_all
 from tidings.spark.pinning import Pins, stream_id
 from tidings.spark.question import asked
-from tidings.spark.reaching import AUTO
+from tidings.spark.reaching import AUTO, is_classic
 from tidings.spark.records import Records, records_of
 from tidings.spark.sharding import Sharding
 from tidings.spark.sinks import Batch, Sink, sink_of
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.streaming.query import StreamingQuery
 
+After: TypeAlias = "Callable[[DataFrame, Index, BatchMetrics], Any]"
 AVAILABLE = "available"
 PAUSE_SECONDS = 1.0  # before a sink that failed is tried again; twice as long each time
 
@@ -60,6 +61,7 @@ def stream(
     trigger: str | None = None,
     attempts: int = 3,
     name: str | None = None,
+    after: After | None = None,
 ) -> StreamingQuery:
     """Starts a query that delivers the matches of `events`, a streaming DataFrame, to a sink.
 
@@ -67,10 +69,16 @@ def stream(
     from which it goes on when it is started again. The columns are those of `match`. `trigger` is None to begin a batch
     when the one before is done, "available" to take what there is and end, or an interval such as "10 seconds". A sink
     that fails is tried `attempts` times in a batch; then the query fails, and tries the batch again when it is started
-    again. `name` is that of the query in Spark.
+    again. `name` is that of the query in Spark. `after` is called with the events of each batch that was delivered, the
+    version of the index that it saw, and what it did; like the sink, once more if the batch is done once more.
     """
     if not events.isStreaming:
         raise SettingError("stream takes a streaming DataFrame, from spark.readStream; for a table there is match")
+    if not is_classic(events.sparkSession):
+        raise SettingError(
+            "stream does its work in the driver, which in Spark Connect is a process of the server; use a classic "
+            "session, or match, which takes a streaming DataFrame and sees one version of the index"
+        )
     if attempts < 1:
         raise SettingError(f"attempts is a number of tries, 1 or more, not {attempts}")
     spark, delivery = events.sparkSession, sink_of(sink)
@@ -82,7 +90,7 @@ def stream(
     pins = Pins(records, stream, index)
     pins.check(spark)
     delivery.prepare(spark, stream)
-    run = _Batches(records, pins, stream, delivery, asking, attempts)
+    run = _Batches(records, pins, stream, delivery, asking, attempts, after)
     writer = events.writeStream.foreachBatch(run).option("checkpointLocation", records.checkpoint)
     if trigger is not None:
         writer = writer.trigger(availableNow=True) if trigger == AVAILABLE else writer.trigger(processingTime=trigger)
@@ -118,6 +126,7 @@ class _Batches:
     sink: Sink
     asking: _Asked
     attempts: int
+    after: After | None
     query: StreamingQuery | None = None  # known a moment after the first batch may have begun
 
     def __call__(self, events: DataFrame, number: int) -> None:
@@ -133,6 +142,8 @@ class _Batches:
                 round(time.perf_counter() - start, 3),
                 started.isoformat(timespec="milliseconds"),
             )
+            if self.after is not None:
+                self.after(events, index, row)
         record(self.records, row)
 
     def _delivered(self, events: DataFrame, index: Index, batch: Batch) -> Counting:

@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from tidings.spark.opening import IMPORTING, settle
 from tidings.spark.reaching import is_classic
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
+MOST_CORES = 10_000  # of a session of Spark Connect
+PARTS = 16  # in which the driver receives files, at least: it has the memory for one or two of them
+
 
 def cores_of(spark: SparkSession) -> int:
-    """How many tasks run side by side; of a session of Spark Connect, as many as a shuffle has."""
+    """How many tasks run side by side. Spark Connect does not say it, but divides a range by it."""
     if is_classic(spark):
         return int(spark.sparkContext.defaultParallelism)
-    return int(spark.conf.get("spark.sql.shuffle.partitions") or 2)
+    from pyspark.sql.functions import spark_partition_id
+
+    return spark.range(MOST_CORES).select(spark_partition_id()).distinct().count()
 
 
 def of_tasks(spark: SparkSession, work: Callable[[int, int], Iterator[Any]], schema: str | StructType) -> DataFrame:
@@ -27,5 +33,19 @@ def of_tasks(spark: SparkSession, work: Callable[[int, int], Iterator[Any]], sch
         for batch in batches:
             for task in batch.column(0).to_pylist():
                 yield from work(task, tasks)
+        settle(IMPORTING)
 
     return spark.range(0, tasks, 1, tasks).mapInArrow(run, schema)
+
+
+def in_parts(rows: DataFrame, *columns: str) -> DataFrame:
+    """The rows in parts that the driver can ask for one after the other; those that agree in the columns stay together.
+
+    Adaptive execution makes as few parts as their sizes allow, of as many as a shuffle has; where these are few, parts
+    of a large index would be larger than the memory of the driver.
+    """
+    setting = rows.sparkSession.conf.get
+    many = int(setting("spark.sql.shuffle.partitions") or 0) >= PARTS
+    if setting("spark.sql.adaptive.enabled") == "true" and many:
+        return rows.repartition(*columns)
+    return rows.repartition(PARTS, *columns)
