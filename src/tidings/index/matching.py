@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tidings.index.kernels import REJECTED, count_rows, fill, match_rows
+from tidings.index.kernels import match_rows
 from tidings.index.layout import Array, Found, Scratch, Segment
 from tidings.index.views import directory
+from tidings.index.writing_kernels import REJECTED, count_rows, fill
 
 FIRST_ROOM = 1_024  # slices and hits, at first
 _NO_IDS = np.zeros(0, np.int64)

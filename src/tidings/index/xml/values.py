@@ -11,8 +11,8 @@ import numpy as np
 
 from tidings.index.check_kernels import contains_bytes, same_bytes
 from tidings.index.compiling import compiled, compiled_into_callers
-from tidings.index.kernels import first_at_least
 from tidings.index.keys import hash_bytes
+from tidings.index.lookup_kernels import first_at_least
 from tidings.index.views import int32s, int64s, uint8s, uint64s
 from tidings.index.xml import layout
 from tidings.index.xml.layout import NODES as N
