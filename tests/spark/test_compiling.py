@@ -313,3 +313,19 @@ def test_further_columns_are_kept(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"holds subscriptions without their further columns, because a Matcher"):
         match(events, path, subscription_columns=["d"])
     assert match(events, path).count() == 3
+
+
+def test_spark_keeps_nothing_of_what_was_compiled(spark: SparkSession, tmp_path: Path) -> None:
+    """Its scheduler holds the answers of jobs by their query; a driver that compiles for days must not fill up."""
+    from tidings.spark import Sharding, match, remove_ids
+
+    context: Any = spark.sparkContext._jsc
+    kept = context.sc().dagScheduler().activeQueryToJobs()
+    before = kept.size()
+    path = tmp_path / "index"
+    compiled(table(spark, GOOD), path)
+    compiled(table(spark, [(4, "low > 90")]), path)
+    remove_ids(spark, path, table(spark, [(2, "")]))
+    events = in_parts(spark.createDataFrame([(1, 94.2)], "id int, low double"))
+    assert sorted(rows_of(match(events, path, "sharded", sharding=Sharding(2)))) == [(1, 3), (1, 4)]
+    assert kept.size() == before

@@ -31,7 +31,7 @@ from tidings.spark.metadata import metadata_schema, must_fit, schema_note
 from tidings.spark.places import place_of
 from tidings.spark.progress import shown_progress
 from tidings.spark.reaching import reached_folder
-from tidings.spark.tasks import in_parts
+from tidings.spark.tasks import in_parts, one_by_one
 from tidings.store import Contents, Wanted, settings_of, settings_record
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def _listed(ids: Any) -> list[Identifier]:
     if hasattr(ids, "sparkSession"):
         field = ids.schema.fields[0]
         column = _by_position(ids).select(_as_id("c0", field.name, field.dataType)).distinct()
-        return [row[0] for row in column.toLocalIterator() if row[0] is not None]
+        return [row[0] for row in one_by_one(column) if row[0] is not None]
     listed = list(ids)
     for id in listed:
         if not isinstance(id, str) and type(id) is not int:
@@ -224,7 +224,7 @@ class Job:
         building = Building(settings, files, self.replace, self.id_type, schema_note(self.metadata))
         with tempfile.TemporaryDirectory(prefix="tidings-") as name:
             with shown_progress(self.spark, "compiling subscriptions", self.progress):
-                paths = self._collected(self._pieces(building).toLocalIterator(True), Path(name))
+                paths = self._collected(one_by_one(self._pieces(building)), Path(name))
             if self.errors and self.on_error == RAISE:
                 raise self._refused()
             for path in paths:

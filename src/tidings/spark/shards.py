@@ -37,7 +37,7 @@ from tidings.spark.reaching import COPY, PATH, reached
 from tidings.spark.routing import Plan, words_of
 from tidings.spark.sharding import BUILT_FROM_SAMPLE, SCHEMES, Sharding
 from tidings.spark.subscription_keys import FOR_ALL, SubscriptionKeys
-from tidings.spark.tasks import cores_of, in_parts, of_tasks
+from tidings.spark.tasks import cores_of, in_parts, of_tasks, one_by_one
 from tidings.store import settings_of
 
 if TYPE_CHECKING:
@@ -302,7 +302,7 @@ def _segments(
     schema = StructType([StructField("shard", IntegerType()), id, StructField("where", StringType()), *numbered])
     rows = of_tasks(spark, spread, schema).repartitionById(shards, "shard")
     pieces = rows.mapInArrow(build, ROWS_SCHEMA.format(building.id_type))
-    return in_parts(pieces, "segment", "group").toLocalIterator(True)
+    return one_by_one(in_parts(pieces, "segment", "group"))
 
 
 def _received(rows: Iterator[Row], folder: Path) -> Iterator[tuple[int, Path]]:

@@ -9,7 +9,7 @@ from tidings.spark.opening import IMPORTING, settle
 from tidings.spark.reaching import is_classic
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, Row, SparkSession
     from pyspark.sql.types import StructType
 
 MOST_CORES = 10_000  # of a session of Spark Connect
@@ -49,3 +49,15 @@ def in_parts(rows: DataFrame, *columns: str) -> DataFrame:
     if setting("spark.sql.adaptive.enabled") == "true" and many:
         return rows.repartition(*columns)
     return rows.repartition(PARTS, *columns)
+
+
+def one_by_one(rows: DataFrame) -> Iterator[Row]:
+    """The rows, of which the driver has a part or two at a time.
+
+    As an RDD, where there is one: the scheduler keeps what the jobs of a query have answered until the query ends, and
+    that of `DataFrame.toLocalIterator` ends before its first job begins, so that they are kept for good. An index of a
+    million subscriptions left 150 MB behind, each time that one was compiled.
+    """
+    if is_classic(rows.sparkSession):
+        return rows.rdd.toLocalIterator(prefetchPartitions=True)
+    return rows.toLocalIterator(prefetchPartitions=True)
