@@ -36,21 +36,10 @@ ROOT = Path(__file__).parents[1]
 
 @contextmanager
 def session(name: str) -> Iterator[SparkSession]:
-    """A session of two cores whose Python workers can import this package, wherever they were started.
-
-    Its Java process ends with it, so that what one session left in memory is not felt by the next.
-    """
-    from pyspark import SparkContext
-
+    """A session of two cores whose Python workers can import this package, wherever they were started."""
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     with spark_session(f"tidings benchmark {name}", f"local[{CORES}]", SETTINGS) as spark:
         yield spark
-    gateway = SparkContext._gateway
-    if gateway is not None:
-        SparkContext._gateway = SparkContext._jvm = None
-        gateway.shutdown()
-        gateway.proc.stdin.close()  # on which it waits
-        gateway.proc.wait()
 
 
 def to_nowhere(frame: DataFrame) -> None:

@@ -71,11 +71,11 @@ class Answered:
 def run() -> None:
     print(f"\nsharded against replicated: {EVENTS:,} events, {SYMBOLS:,} symbols, {SHARDS} shards, {CORES} cores")
     cases = []
-    for keys, skew in SKEWS.items():
-        for size in dict.fromkeys(SIZES):
-            # Each in a session of its own: with all in one, six gigabytes were not enough for the last.
-            with tempfile.TemporaryDirectory(prefix="tidings-shards-") as folder, session("spark_shards") as spark:
-                cases += measure(spark, SkewedBands.of(size, SYMBOLS, skew), keys, Path(folder))
+    with session("spark_shards") as spark:
+        for keys, skew in SKEWS.items():
+            for size in dict.fromkeys(SIZES):
+                with tempfile.TemporaryDirectory(prefix="tidings-shards-") as folder:
+                    cases += measure(spark, SkewedBands.of(size, SYMBOLS, skew), keys, Path(folder))
     print(f"\ndrawn in {draw(cases, EVENTS, figure_file('spark_shards.svg'))}")
 
 
