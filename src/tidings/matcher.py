@@ -344,10 +344,11 @@ class Matcher:
         most: int | None = None,
         adaptive: AdaptiveThresholds | None = None,
     ) -> list[tuple[Identifier, float]]:
-        """The matches that ask for similarity, with their cosines, the most similar first; at most so many of them.
+        """The matches that have a score (`reference.score`: how similar they are) with it, the highest first; at most
+        so many of them.
 
-        Of a subscription with several similarities it is the lowest of those that hold. With `adaptive` thresholds,
-        which remember the events that they were asked about, a subscription hears only of its best ones of a while.
+        With `adaptive` thresholds, which remember the events that they were asked about, a subscription hears only of
+        its best ones of a while.
         """
         if most is not None and most < 1:
             raise SettingError(f"most is a number of subscriptions, 1 or more, or None for all, not {most}")

@@ -48,6 +48,7 @@ from tidings.model.predicates import (
     Similarity,
     Wildcard,
     XPath,
+    negation,
 )
 from tidings.model.result import EventProblem
 from tidings.model.text import TextPattern
@@ -214,18 +215,36 @@ def scalar_truth(predicate: Predicate, value: Any, reading: Reading) -> Truth:
 
 
 def score(expression: Expression, reading: Reading) -> float | None:
-    """How similar the event is to what a subscription asks for: the lowest of the cosines that make it true, of an
-    array of texts the highest. None where no similarity is asked for, or none holds."""
+    """How similar an event that satisfies a subscription is to what it asks for; None where no similarity says so.
+
+    Of a similarity it is the cosine, of an array of texts the highest. Of an AND it is the lowest of what its parts
+    have, of an OR the highest of what those parts have that hold. A predicate of another kind has none. NOT is
+    pushed down to the predicates, and a predicate under NOT has none either.
+    """
+    return _score(expression, reading) if truth(expression, reading) is True else None
+
+
+def _score(expression: Expression, reading: Reading) -> float | None:
+    """The same of an expression that is known to hold."""
     match expression:
-        case And(parts) | Or(parts):
-            scores = [each for part in parts if (each := score(part, reading)) is not None]
-            return min(scores, default=None)
-        case Similarity(attribute) if truth(expression, reading) is True:
+        case And(parts):
+            return min(_scores(parts, reading), default=None)
+        case Or(parts):
+            return max(_scores([part for part in parts if truth(part, reading) is True], reading), default=None)
+        case Not(And(parts)):
+            return _score(Or(tuple(map(negation, parts))), reading)
+        case Not(Or(parts)):
+            return _score(And(tuple(map(negation, parts))), reading)
+        case Similarity(attribute):
             value = reading.event.value(attribute.path)
             texts = value if isinstance(value, tuple) else (value,)
             return max(reading.similarity(expression, text) for text in texts if isinstance(text, str))
         case _:
             return None
+
+
+def _scores(parts: Iterable[Expression], reading: Reading) -> list[float]:
+    return [found for part in parts if (found := _score(part, reading)) is not None]
 
 
 # Three-valued logic
