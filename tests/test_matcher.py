@@ -42,6 +42,15 @@ def test_types_that_do_not_fit_are_counted(matcher: Matcher) -> None:
     assert (result.ids, result.cost.mismatches) == ([], 2)
 
 
+def test_types_that_do_not_fit_are_counted_in_an_index_where_the_reference_is_asked() -> None:
+    matcher = Matcher(uncompiled=0)
+    matcher.add_many([("never looked at", "price < 10"), ("asked", "symbol RLIKE 'I' OR price RLIKE '5'")])
+    result = matcher.match({"price": 5, "symbol": "IBM"})
+    assert (sorted(map(str, result.ids)), result.cost.mismatches) == (["asked", "never looked at"], 0)
+    result = matcher.match({"price": "x", "symbol": 7})
+    assert (result.ids, result.cost.mismatches) == ([], 1)
+
+
 def test_a_bad_document_is_one_error_and_the_rest_is_matched(matcher: Matcher) -> None:
     matcher.add("xml", "xpath_boolean(doc, '/a')")
     matcher.add("xml too", "xpath_boolean(doc, '/b') OR price < 10")

@@ -34,10 +34,14 @@ class EventProblem:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a match cost: subscriptions tested, predicates that the reference found to ask for another type, time."""
+    """What a match cost.
 
-    evaluated: int = 0
-    mismatches: int = 0
+    An index never looks at a predicate that asks for another type than the event has: it is led by types, and counting
+    what it passes by would cost more than matching. So mismatches are those of what the reference was asked about.
+    """
+
+    evaluated: int = 0  # subscriptions asked one by one, and entries of an index that were tested
+    mismatches: int = 0  # predicates of another type than the value, each time the reference met one
     elapsed_ns: int = 0
 
 
