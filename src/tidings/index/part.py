@@ -28,6 +28,7 @@ from tidings.index.slots import Slots, SlotType
 from tidings.language.parser import Asked
 from tidings.model.event import Identifier
 from tidings.planning.statistics import EventStatistics
+from tidings.planning.texts import TextShares
 from tidings.reference import Settings
 
 _NONE_REMOVED = np.zeros(0, np.uint8)
@@ -196,7 +197,7 @@ class PartBuilder:
         self._settings = settings
         self._statistics = statistics
         self._slots = Slots()
-        self._placing = Placing(self._slots, statistics)
+        self._placing = Placing(self._slots, statistics, TextShares(settings.analyser, settings.statistics))
         self._positions: dict[Identifier, int] = {}
         self._wheres: list[str] = []
         self._removed: set[Identifier] = set()

@@ -39,9 +39,10 @@ from tidings.model.predicates import (
 )
 from tidings.model.values import AttributeType, Literal
 from tidings.planning.access import AccessPath, most_selective, path_of
-from tidings.planning.selectivity import share_of
+from tidings.planning.selectivity import NO_TEXTS, share_of
 from tidings.planning.simplify import empty, simplified
 from tidings.planning.statistics import EventStatistics
+from tidings.planning.texts import TextShares
 
 Terms = Sequence[Predicate | Not]
 _POINTS = (layout.POINT, layout.TEXT_POINT)
@@ -51,9 +52,10 @@ _BY_KEY = (AccessPath.VALUE, AccessPath.ELEMENT, AccessPath.WORDS, AccessPath.PR
 class Placing:
     """Takes subscriptions one by one, numbered from 0; `assembling` makes a segment of what it has taken."""
 
-    def __init__(self, slots: Slots, statistics: EventStatistics) -> None:
+    def __init__(self, slots: Slots, statistics: EventStatistics, texts: TextShares = NO_TEXTS) -> None:
         self.slots = slots
         self.statistics = statistics
+        self._texts = texts
         self.checks = Checks(slots)
         self.members = 0
         self.shared: list[int] = []  # the subscriptions that have several entries
@@ -94,7 +96,7 @@ class Placing:
 
     def _placed(self, member: int, terms: Terms) -> list[Entry]:
         """The entries of a conjunction: several where one of several values leads to it."""
-        shares = [share_of(term, self.statistics) for term in terms] if len(terms) > 1 else [1.0]
+        shares = [share_of(term, self.statistics, self._texts) for term in terms] if len(terms) > 1 else [1.0]
         predicate, path, exact = _access(terms, shares)
         if path in _BY_KEY:  # another term may order what has one key: they are tried from the most selective on
             terms = [terms[number] for number in sorted(range(len(terms)), key=shares.__getitem__)]

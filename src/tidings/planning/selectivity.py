@@ -21,24 +21,25 @@ from tidings.model.predicates import (
 )
 from tidings.model.values import AttributeType
 from tidings.planning.statistics import DEFAULT_RANGE, AttributeStatistics, EventStatistics, as_number
+from tidings.planning.texts import DEFAULT_TEXT_SHARE, TextShares
 from tidings.reference import like_holds
 
 # Where no sample says anything: each literal character of a pattern halves the share, down to one in a thousand.
 LEAST_PATTERN_SHARE = 0.001
 LEAST_SHARE = 1e-9
-DEFAULT_TEXT_SHARE = 0.05
+NO_TEXTS = TextShares()
 
 
-def share_of(term: Predicate | Not, statistics: EventStatistics) -> float:
+def share_of(term: Predicate | Not, statistics: EventStatistics, texts: TextShares = NO_TEXTS) -> float:
     """From just above 0 to 1."""
     if isinstance(term, Not):
         present = statistics.of(term.part.attribute).present  # type: ignore[union-attr]  # NOT of a predicate
-        inner = share_of(term.part, statistics)  # type: ignore[arg-type]  # the same
+        inner = share_of(term.part, statistics, texts)  # type: ignore[arg-type]  # the same
         return max(LEAST_SHARE, 1.0 - inner if isinstance(term.part, IsNull) else present - inner)
-    return min(1.0, max(LEAST_SHARE, _share(term, statistics.of(term.attribute))))
+    return min(1.0, max(LEAST_SHARE, _share(term, statistics.of(term.attribute), texts)))
 
 
-def _share(predicate: Predicate, known: AttributeStatistics) -> float:
+def _share(predicate: Predicate, known: AttributeStatistics, texts: TextShares) -> float:
     match predicate:
         case Comparison(_, Operator.EQUAL, literal):
             return known.equal(literal)
@@ -56,7 +57,11 @@ def _share(predicate: Predicate, known: AttributeStatistics) -> float:
             return _like(pattern, ignore_case, known)
         case IsNull():
             return 1.0 - known.present
-        case Regex() | Matches() | Similarity() | XPath():
+        case Matches(_, words):
+            return known.present * texts.of_pattern(words, known.patterns)
+        case Similarity():
+            return known.present * texts.of_similarity(predicate)
+        case Regex() | XPath():
             return known.present * DEFAULT_TEXT_SHARE
     raise AssertionError(predicate)  # pragma: no cover - every kind is above
 

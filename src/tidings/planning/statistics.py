@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -24,9 +24,12 @@ from tidings.model.predicates import (
     HasAll,
     HasAny,
     In,
+    Matches,
     Not,
     Or,
+    Predicate,
 )
+from tidings.model.text import TextPattern
 from tidings.model.values import AttributeType, Literal, Unreadable, type_of
 from tidings.planning.documents import Reservoir, is_document
 
@@ -38,7 +41,8 @@ class AttributeStatistics:
     """Of one attribute: the share of events that have it, and a sample of its values in order, by type.
 
     `distinct` counts the different values in the sample; `common` has the share of each that occurs more than once.
-    `documents` is a sample of the values that look like XML documents.
+    `documents` is a sample of the values that look like XML documents. `patterns` counts the different text patterns
+    that subscriptions ask of it, and is 0 where they were not looked at.
     """
 
     present: float
@@ -47,6 +51,7 @@ class AttributeStatistics:
     numbers: tuple[float, ...] = ()
     strings: tuple[str, ...] = ()
     documents: tuple[str | bytes, ...] = ()
+    patterns: int = 0
 
     def equal(self, literal: Literal) -> float:
         """The share of events whose value is this one."""
@@ -103,16 +108,21 @@ def learn_from_events(events: Iterable[Event | Mapping[str, Any]]) -> EventStati
 def learn_from_subscriptions(expressions: Iterable[Expression]) -> EventStatistics:
     """What the literals of subscriptions suggest: an attribute asked for many different values takes many."""
     values: dict[str, list[Any]] = {}
-    observed = 0
-    for expression in expressions:
-        for attribute, literals in _asked(expression):
-            observed += 1
-            values.setdefault(attribute, []).extend(literal.value for literal in literals)
+    patterns: dict[str, set[TextPattern]] = {}
+    for predicate in (each for expression in expressions for each in _predicates(expression)):
+        path = str(predicate.attribute)
+        if isinstance(predicate, Matches):
+            patterns.setdefault(path, set()).add(predicate.pattern)
+        elif literals := _literals(predicate):
+            values.setdefault(path, []).extend(literal.value for literal in literals)
     attributes = {}
-    for path, asked in values.items():
-        guessed = _attribute(asked, 1.0)
-        # How often a value is asked for says nothing of how often it occurs.
-        attributes[path] = AttributeStatistics(1.0, guessed.distinct, {}, guessed.numbers, guessed.strings)
+    for path in values.keys() | patterns.keys():
+        known = NOTHING_KNOWN
+        if path in values:
+            guessed = _attribute(values[path], 1.0)
+            # How often a value is asked for says nothing of how often it occurs.
+            known = AttributeStatistics(1.0, guessed.distinct, {}, guessed.numbers, guessed.strings)
+        attributes[path] = replace(known, patterns=len(patterns.get(path, ())))
     return EventStatistics(attributes, 0)
 
 
@@ -158,18 +168,26 @@ def _leaves(record: Mapping[str, Any], before: str) -> Iterable[tuple[str, Any]]
             yield f"{before}{name}", value
 
 
-def _asked(expression: Expression) -> Iterable[tuple[str, tuple[Literal, ...]]]:
+def _predicates(expression: Expression) -> Iterator[Predicate]:
     match expression:
         case And(parts) | Or(parts):
             for part in parts:
-                yield from _asked(part)
+                yield from _predicates(part)
         case Not(part):
-            yield from _asked(part)
-        case Comparison(attribute, _, literal):
-            yield str(attribute), (literal,)
-        case Between(attribute, low, high):
-            yield str(attribute), (low, high)
-        case In(attribute, literals) | HasAll(attribute, literals) | HasAny(attribute, literals):
-            yield str(attribute), literals
-        case Constant() | _:
+            yield from _predicates(part)
+        case Constant():
             return
+        case _:
+            yield expression
+
+
+def _literals(predicate: Predicate) -> tuple[Literal, ...]:
+    match predicate:
+        case Comparison(_, _, literal):
+            return (literal,)
+        case Between(_, low, high):
+            return low, high
+        case In(_, literals) | HasAll(_, literals) | HasAny(_, literals):
+            return literals
+        case _:
+            return ()
