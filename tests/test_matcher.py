@@ -277,6 +277,21 @@ def test_save_and_load(tmp_path: Path, matcher: Matcher) -> None:
     assert len(Matcher.load(tmp_path / "saved")) == 2
 
 
+def test_explain_says_which_patterns_are_asked_of_every_text() -> None:
+    ors = " AND ".join(f"(a{i} OR b{i})" for i in range(10))  # more conjunctions than are made of one pattern
+    nots = ors.replace("a", "NOT a").replace("b", "NOT b")
+    paths = {
+        "matches(t, 'spark')": "by words of t, exact",
+        f"matches(t, '{ors}')": "by words of t, exact",
+        f"matches(t, 'spark AND {nots}')": "by words of t, exact",
+        f"matches(t, '{nots}')": "tested for every event, then 1 check",
+        "matches(t, 'NOT spark')": "tested for every event, then 1 check",
+    }
+    matcher = Matcher(uncompiled=0)
+    matcher.add_many((number, where) for number, where in enumerate(paths))
+    assert [matcher.explain(number, {}).paths for number in range(len(paths))] == [(path,) for path in paths.values()]
+
+
 def test_explain_names_the_unknown_id(matcher: Matcher) -> None:
     with pytest.raises(IdentifierError, match="there is no subscription with the id 'zzz' to explain"):
         matcher.explain("zzz", {})

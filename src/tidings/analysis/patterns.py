@@ -10,12 +10,14 @@ reached are followed, since taking the first that fits would miss chains that ne
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from tidings.analysis.words import Analyser, Word
 from tidings.model.text import NEXT, AllOf, AnyOf, Gap, Not, Terms, TextPattern
+
+T = TypeVar("T")
 
 
 def pattern_holds(pattern: TextPattern, words: Sequence[Word], analyser: Analyser) -> bool:
@@ -29,6 +31,28 @@ def pattern_witness(pattern: TextPattern, words: Sequence[Word], analyser: Analy
     because words are absent."""
     satisfying = _satisfying(pattern, _positions(words), analyser) or frozenset()
     return tuple(word for word in words if word.position in satisfying)
+
+
+def necessary(
+    pattern: TextPattern,
+    of_terms: Callable[[Terms], frozenset[T] | None],
+    cost: Callable[[frozenset[T]], Any],
+    wanted: bool = True,
+) -> frozenset[T] | None:
+    """Marks of which every text that satisfies the pattern has one; None where it may be without any.
+
+    `of_terms` gives those of a word or a chain. Of an AND the part whose marks cost least is enough, an OR needs those
+    of all its parts, and what holds because words are absent has none. With `wanted` False, of texts that do not.
+    """
+    if isinstance(pattern, Terms):
+        return of_terms(pattern) if wanted else None
+    if isinstance(pattern, Not):
+        return necessary(pattern.part, of_terms, cost, not wanted)
+    each = [necessary(part, of_terms, cost, wanted) for part in pattern.parts]
+    known = [marks for marks in each if marks is not None]
+    if isinstance(pattern, AllOf) is wanted:
+        return min(known, key=cost, default=None)
+    return frozenset().union(*known) if len(known) == len(each) else None
 
 
 Positions = Mapping[str, Sequence[int]]  # of each word of the text, rising

@@ -28,7 +28,7 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 
-LAYOUT = 3  # the version of all that is said here; a file with another one is not read
+LAYOUT = 4  # the version of all that is said here; a file with another one is not read
 
 VALUE, VALUE_POINT, VALUE_UPPER, VALUE_LOWER, VALUE_BETWEEN, VALUE_PAIR = 0, 1, 2, 3, 4, 5
 UPPER, LOWER, BETWEEN, PAIR = 6, 7, 8, 9

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from tidings.analysis.patterns import necessary
 from tidings.language.printer import print_expression
 from tidings.model.predicates import (
     Between,
@@ -29,7 +30,7 @@ from tidings.model.predicates import (
     Wildcard,
     XPath,
 )
-from tidings.model.text import AllOf, AnyOf, Terms, TextPattern
+from tidings.model.text import TextPattern
 from tidings.model.values import AttributeType
 from tidings.planning.selectivity import share_of
 from tidings.planning.simplify import simplified
@@ -190,15 +191,7 @@ def path_of(term: Predicate | Not) -> Path | None:
 
 def _needs_a_word(pattern: TextPattern) -> bool:
     """Whether only texts with certain words can satisfy it: NOT x holds of nearly every text."""
-    match pattern:
-        case Terms():
-            return True
-        case AllOf(parts):
-            return any(map(_needs_a_word, parts))
-        case AnyOf(parts):
-            return all(map(_needs_a_word, parts))
-        case _:
-            return False
+    return necessary(pattern, lambda _: frozenset(), len) is not None
 
 
 def _path_of_pattern(pattern: LikePattern) -> tuple[AccessPath, bool] | None:

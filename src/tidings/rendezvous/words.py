@@ -13,11 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from tidings.analysis.cosine import frequency_weight
-from tidings.analysis.patterns import chain_of
+from tidings.analysis.patterns import chain_of, necessary
 from tidings.analysis.statistics import NO_STATISTICS, TextStatistics
 from tidings.analysis.words import SIMPLE, Analyser, analyser
 from tidings.model.predicates import Matches, Operator, Predicate, Similarity
-from tidings.model.text import AllOf, AnyOf, Terms, TextPattern
+from tidings.model.text import Terms
 from tidings.rendezvous.scheme import NEVER, Access, Key, Rank, Scalar, attribute_name, rarest
 
 MARGIN = 1e-9  # more than a cosine is off by rounding
@@ -47,7 +47,7 @@ class Words:
         attribute, read = attribute_name(predicate.attribute.path), analyser(self.analyser)
         match predicate:
             case Matches(_, pattern):
-                keys = self._of_pattern(pattern, attribute, read)
+                keys = necessary(pattern, lambda terms: self._of_terms(terms, attribute, read), self._visited)
             case Similarity(_, profile, operator, threshold, None):
                 strict = operator is Operator.GREATER
                 keys = self._of_profile(profile, threshold, strict, attribute, read)
@@ -62,23 +62,13 @@ class Words:
             for word in {word.text for word in analyser(self.analyser).words(value)}:
                 yield Key("word", attribute, word)
 
-    def _of_pattern(self, pattern: TextPattern, attribute: str, read: Analyser) -> frozenset[Key] | None:
-        """The keys of which a text that satisfies the pattern has one; None where it may have any words."""
-        match pattern:
-            case Terms():
-                chain = chain_of(pattern, read)
-                if chain is None:
-                    return frozenset()
-                whole = [word for number, word in enumerate(chain.words) if number not in chain.prefixes]
-                return frozenset((self._rarest(whole, attribute),)) if whole else None
-            case AllOf(parts):
-                found = [keys for part in parts if (keys := self._of_pattern(part, attribute, read)) is not None]
-                return min(found, key=self._visited, default=None)
-            case AnyOf(parts):
-                each = [self._of_pattern(part, attribute, read) for part in parts]
-                return None if None in each else frozenset().union(*(keys for keys in each if keys is not None))
-            case _:
-                return None
+    def _of_terms(self, terms: Terms, attribute: str, read: Analyser) -> frozenset[Key] | None:
+        """The key of the rarest of their words; None where all are wildcard words, which have no key."""
+        chain = chain_of(terms, read)
+        if chain is None:
+            return frozenset()
+        whole = [word for number, word in enumerate(chain.words) if number not in chain.prefixes]
+        return frozenset((self._rarest(whole, attribute),)) if whole else None
 
     def _of_profile(
         self, profile: str, threshold: float, strict: bool, attribute: str, read: Analyser

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from threading import Thread
+from unittest import mock
 
 import pytest
 from hypothesis import given
@@ -21,6 +22,7 @@ from tidings.analysis.patterns import pattern_holds
 from tidings.analysis.statistics import NO_STATISTICS, TextStatistics, learn
 from tidings.analysis.words import ENGLISH, SIMPLE, Analyser
 from tidings.index.array_file import open_arrays, write_arrays
+from tidings.index.text import normalising
 from tidings.index.text.normalising import MOST_CONJUNCTIONS
 from tidings.index.text.patterns import PatternEngine
 from tidings.language.text import parse_pattern
@@ -147,7 +149,19 @@ def test_marks_right_to_left_and_scripts_without_spaces() -> None:
     assert found(engine, batch)[5] == [5, 6, 7, 9]
 
 
-def test_a_pattern_with_too_many_conjunctions_is_evaluated() -> None:
+@given(some_patterns, some_texts, st.sampled_from((SIMPLE, Halves())), st.sampled_from(("rarest", "random")))
+def test_patterns_of_too_many_conjunctions_are_programs(
+    patterns: list[TextPattern], batch: list[str | bytes], analyser: Analyser, choice: object
+) -> None:
+    """Here one conjunction is too many already for an OR, so that random patterns are programs."""
+    with mock.patch.object(normalising, "MOST_CONJUNCTIONS", 1):
+        engine = PatternEngine.build(patterns, analyser, choice=choice)  # type: ignore[arg-type]  # a str to mypy
+    engine.check()
+    assert found(engine, batch) == expected(patterns, batch, analyser)
+    assert found(PatternEngine.from_arrays(engine.arrays(), analyser), batch) == found(engine, batch)
+
+
+def test_more_conjunctions_than_are_made_of_one_pattern() -> None:
     ors = AllOf(tuple(AnyOf((phrase(f"a{i}"), phrase(f"b{i}"))) for i in range(12)))
     ands = AnyOf(tuple(AllOf((phrase(f"a{i}"), phrase(f"b{i}"))) for i in range(12)))
     patterns: list[TextPattern] = [phrase("a1"), ors, Not(ands), phrase("b2"), ands, Not(ors)]
@@ -159,15 +173,33 @@ def test_a_pattern_with_too_many_conjunctions_is_evaluated() -> None:
         "a1 b2",
     ]
     engine = agrees(patterns, batch)
-    assert engine.kept.evaluated.tolist() == [1, 2]
-    assert engine.cost.evaluated == 2 * len(batch)
-    assert found(PatternEngine.from_arrays(engine.arrays(), SIMPLE), batch) == expected(patterns, batch, SIMPLE)
+    assert len(engine.kept.program_first) == 2
+
+
+def test_a_text_is_asked_only_if_it_has_a_word_that_the_pattern_needs() -> None:
+    ors = " AND ".join([*[f'(a{i} OR "x b{i}" OR c{i}*)' for i in range(9)], '(some OR few OR "x b1")'])
+    patterns = parsed(*[ors] * 3, *[f"rare AND {ors}"] * 5)
+    often = " ".join(f"a{i} b{i} cc{i}" for i in range(9))
+    statistics = learn([*[f"{often} x"] * 9, "some b1", "some few"], SIMPLE)
+    engine = PatternEngine.build(patterns, SIMPLE, statistics)
+    asked = {often: 0, f"{often} some": 3, "few x b1": 6, "some few": 6, "rare": 5, f"x b1 rare {often}": 8, "": 0}
+    for text, candidates in asked.items():
+        assert found(engine, [text]) == expected(patterns, [text], SIMPLE)
+        assert engine.candidates == candidates, text
+    assert found(engine, [f"{often} x b1 rare"]) == [[*range(8)]]
+    assert engine.cost.tests < 8 * 30  # each pattern has 37 words
+
+
+def test_what_needs_no_word_is_asked_of_every_text() -> None:
+    nots = " AND ".join(f"(NOT a{i} OR NOT b{i})" for i in range(10))
+    engine = agrees(parsed(nots, f"a1 AND {nots}", "NOT a", "NOT NOT a"), ["", "a1", "a1 b1", "a"])
+    assert [conjunctions_under(engine, word) for word in ("", "a1", "a")] == [2, 3, 3]
 
 
 def test_an_or_of_as_many_words_as_a_pattern_may_have_is_indexed() -> None:
     pattern = AnyOf(tuple(phrase(f"w{i}") for i in range(MOST_CONJUNCTIONS)))
     engine = agrees([pattern, Not(pattern)], ["w0 w1", "w511 x", "x", ""])
-    assert len(engine.kept.evaluated) == 0
+    assert len(engine.kept.program_first) == 0
 
 
 def test_profiles_of_500_words() -> None:
@@ -260,7 +292,10 @@ EXAMPLES = (
 
 @pytest.mark.parametrize("analyser", [SIMPLE, ENGLISH], ids=lambda analyser: analyser.name)
 def test_examples(analyser: Analyser) -> None:
-    agrees(parsed(*EXAMPLES), ["a", "a b", "b a", "a x b a", "bb c", "", "é a b", b"a"], analyser)
+    batch: list[str | bytes] = ["a", "a b", "b a", "a x b a", "bb c", "", "é a b", b"a"]
+    agrees(parsed(*EXAMPLES), batch, analyser)
+    with mock.patch.object(normalising, "MOST_CONJUNCTIONS", 1):
+        agrees(parsed(*EXAMPLES), batch, analyser)
 
 
 def test_the_kernels_run_as_plain_python() -> None:

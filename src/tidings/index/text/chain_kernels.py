@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from tidings.index.compiling import compiled
 from tidings.index.layout import Array
 from tidings.index.text.dictionary_kernels import field_numbers
-from tidings.index.views import int32s, int64s
+from tidings.index.views import int32s, int64s, uint64s
 
 
 class PatternArrays(NamedTuple):
@@ -21,7 +23,8 @@ class PatternArrays(NamedTuple):
 
     What is needed together stands together, in rows of a few numbers: a look at memory that is far costs more than all
     else. A test is one number. With i items and c rows of chains: item n is there (n), chain n is there (i + n), item n
-    is not there (i + c + n), chain n is not there (2i + c + n), and always true (2i + 2c).
+    is not there (i + c + n), chain n is not there (2i + c + n), always true (2i + 2c), and what program n says
+    (2i + 2c + 1 + n).
     """
 
     word_rows: Array  # int32[words + 1, 2]: a word's item, and where its part of `word_prefix` begins
@@ -42,9 +45,10 @@ class PatternArrays(NamedTuple):
     # where -1 is no bound
     in_chains: Array  # uint64: a bit for each item that is in some chain, so that where it occurs must be known
 
-    evaluated: Array  # int32: the questions that the reference is asked about
-    evaluated_start: Array  # int64, one more than those: their patterns as text
-    evaluated_data: Array  # uint8
+    # A program is what a pattern of too many conjunctions is decided by, see `program_kernels`.
+    program_first: Array  # int32: the row that each begins with
+    program_rows: Array  # int32[., 3]: a test that an item or a chain is there, the row to go on with where it holds,
+    # and that where it does not
     questions: Array  # int64[1]: how many there are
 
 
@@ -62,6 +66,7 @@ class PatternScratch(NamedTuple):
     item_first: Array  # int32: the first occurrence of an item, where there is one
     reached: Array  # int32: positions, for two steps of a chain one after the other
     memo: Array  # int64: for each chain, the serial of the text it was last asked of, and its truth in the last bit
+    said: Array  # int64: for each program the same
     stamp: Array  # int64: for each question, the serial of the text in which it was last found
     state: Array  # int64: see below
 
@@ -73,6 +78,13 @@ S = SCRATCH
 # only so that it is near when it is needed, written down so that the compiler does not leave the reading out
 SERIAL, OCCURRENCES, LINKED, ANSWERS, CANDIDATES, TESTS, CHAINED_PREFIXES, TOUCHED = 0, 1, 2, 3, 4, 5, 6, 7
 STATES = 8
+_U32 = np.uint32
+
+
+@compiled
+def bit_of(bits, number):  # type: ignore[no-untyped-def]  # compiled: types come from the call
+    """1 or 0. The number has no sign, which need not be looked at then."""
+    return np.int64((bits[number >> _U32(6)] >> np.uint64(number & _U32(63))) & np.uint64(1))
 
 
 @compiled
@@ -98,6 +110,16 @@ def chain_holds(engine, scratch, chain):  # type: ignore[no-untyped-def]
         link_occurrences(scratch)
         memo[number] = serial << 1 | chain_occurs(engine, scratch, chain)
     return memo[number] & 1 == 1
+
+
+@compiled
+def chain_is_there(engine, scratch, chain):  # type: ignore[no-untyped-def]
+    """The same of a chain of which some items may not be in the text."""
+    rows, there = int32s(engine, E.chain_rows), uint64s(scratch, S.there)
+    for row in range(chain, chain + rows[3 * chain + 1]):
+        if bit_of(there, _U32(rows[3 * row])) == 0:
+            return False
+    return chain_holds(engine, scratch, chain)
 
 
 @compiled

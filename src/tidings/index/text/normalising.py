@@ -2,13 +2,14 @@
 
 A literal is the number n of a chain that must be there, or ~n of one that must not. A pattern holds exactly when all
 literals of one of its conjunctions do. Making conjunctions multiplies the ORs of a pattern, so there is a bound; what
-would pass it is left to the reference (`evaluated`). Equal chains have one number, however they were written.
+would pass it becomes a *program*: rows of a chain, the row to go on with where the chain is there, and that where it
+is not, until one says YES or NO. Equal chains have one number, however they were written.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -19,6 +20,7 @@ from tidings.index.layout import Array
 from tidings.model.text import AllOf, Not, Terms, TextPattern
 
 MOST_CONJUNCTIONS = 512  # of one pattern: as many as it may have words, so that an OR of words always fits
+YES, NO = -1, -2  # in place of the row to go on with
 NO_BOUND = -1  # in place of the greatest number of words in a gap
 
 
@@ -37,7 +39,9 @@ class NormalPatterns:
     conjunction_question: array[int] = field(default_factory=lambda: array("i"))
     literal: array[int] = field(default_factory=lambda: array("i"))
     shared: array[int] = field(default_factory=lambda: array("b"))  # of each question: it has several conjunctions
-    evaluated: list[int] = field(default_factory=list)  # the questions that are left to the reference
+    program_question: list[int] = field(default_factory=list)
+    program_first: array[int] = field(default_factory=lambda: array("i"))  # the row that each begins with
+    program_rows: array[int] = field(default_factory=lambda: array("i"))  # three numbers each
     _word_chains: dict[str, int | None] = field(default_factory=dict)  # of terms that stand alone, which most do
     _chains: dict[tuple[int, ...], int] = field(default_factory=dict)  # by their items and gaps
     _of_terms: dict[str, list[str]] = field(default_factory=dict)  # the words of each term that was met
@@ -47,18 +51,23 @@ class NormalPatterns:
         try:
             found = _possible(self._holding(pattern, True))
         except _TooManyError:
-            self.evaluated.append(question)
-            found = []
+            self.program_question.append(question)
+            self.program_first.append(self._program(pattern, YES, NO))
+            self.shared.append(True)  # several words may lead to it
+            return
         for literals in found:
-            self.literal.extend(literals)
-            self.conjunction_start.append(len(self.literal))
-            self.conjunction_question.append(question)
+            self.add_conjunction(question, literals)
         self.shared.append(len(found) > 1)
+
+    def add_conjunction(self, question: int, literals: Iterable[int]) -> None:
+        self.literal.extend(literals)
+        self.conjunction_start.append(len(self.literal))
+        self.conjunction_question.append(question)
 
     def _holding(self, pattern: TextPattern, wanted: bool) -> list[tuple[int, ...]]:
         """The conjunctions under which the pattern is true, or, where that is wanted, false."""
         if isinstance(pattern, Terms):
-            chain = self._chain(pattern)
+            chain = self.chain(pattern)
             if chain is None:
                 return [] if wanted else [()]
             return [(chain if wanted else ~chain,)]
@@ -67,7 +76,24 @@ class NormalPatterns:
         of_parts = [self._holding(part, wanted) for part in pattern.parts]
         return _all(of_parts) if isinstance(pattern, AllOf) is wanted else _any(of_parts)
 
-    def _chain(self, pattern: Terms) -> int | None:
+    def _program(self, pattern: TextPattern, then: int, otherwise: int) -> int:
+        """Writes the rows of a pattern, the last one first, and gives the row that it begins with."""
+        if isinstance(pattern, Terms):
+            chain = self.chain(pattern)
+            if chain is None:
+                return otherwise
+            self.program_rows.extend((chain, then, otherwise))
+            return len(self.program_rows) // 3 - 1
+        if isinstance(pattern, Not):
+            return self._program(pattern.part, otherwise, then)
+        for part in reversed(pattern.parts):
+            if isinstance(pattern, AllOf):
+                then = self._program(part, then, otherwise)
+            else:
+                otherwise = self._program(part, then, otherwise)
+        return then if isinstance(pattern, AllOf) else otherwise
+
+    def chain(self, pattern: Terms) -> int | None:
         """The number of a chain; None where it has a term without words, and is found nowhere."""
         if len(pattern.terms) > 1 or pattern.prefixes:
             return self._numbered(pattern)

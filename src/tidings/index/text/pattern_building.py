@@ -12,16 +12,16 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from tidings.analysis.patterns import necessary
 from tidings.analysis.statistics import TextStatistics
 from tidings.index.layout import Array
 from tidings.index.text.chain_kernels import PatternArrays
-from tidings.index.text.dictionary import Dictionary, encoded, packed
+from tidings.index.text.dictionary import Dictionary, encoded
 from tidings.index.text.normalising import NormalPatterns
 from tidings.index.text.pattern_kernels import prefixes_of_words
 from tidings.index.text.trie_kernels import lead_with, make_tries, write_bits_of_items, write_tests
 from tidings.index.views import directory
-from tidings.language.text import print_pattern
-from tidings.model.text import TextPattern
+from tidings.model.text import Terms, TextPattern
 
 # Which of its items a conjunction stands under, by the names of paper 4, sections 3.1 and 4.9. The choice changes what
 # a text costs, and never what is found:
@@ -39,15 +39,17 @@ class Built(NamedTuple):
 
 def built(patterns: NormalPatterns, asked: Sequence[TextPattern], statistics: TextStatistics, choice: Choice) -> Built:
     """`asked` are all questions, of which `patterns` is the normal form."""
-    rank = _ranks(patterns, statistics)
+    times = _times_asked(patterns)
+    frequency = _frequency(patterns, times, statistics)
+    programs = _add_leads(patterns, asked, frequency)
+    rank = _ranks(times, frequency)
     # Frequent words first: what most texts ask for lies together then, and stays in the processor's caches.
     names, of_words = list(patterns.words), rank[: len(patterns.words)]
     words = Dictionary.build(names[number] for number in np.argsort(-of_words))
     prefixes = Dictionary.build(patterns.prefixes)
     lengths = sorted({len(encoded(prefix)) for prefix in patterns.prefixes})
     chains = _chains(patterns, rank)
-    evaluated_data, evaluated_start = packed([encoded(print_pattern(asked[n])) for n in patterns.evaluated])
-    item_rows, child_bit, child_node, tries = _tries(patterns, chains, len(rank), choice)
+    item_rows, child_bit, child_node, tries = _tries(patterns, chains, programs, len(rank), choice)
     arrays = PatternArrays(
         word_rows=np.zeros(0, np.int32),
         word_prefix=np.zeros(0, np.int32),
@@ -59,9 +61,8 @@ def built(patterns: NormalPatterns, asked: Sequence[TextPattern], statistics: Te
         tries=tries,
         chain_rows=chains.rows.ravel(),
         in_chains=_bits(chains.rows[:, 0], len(rank)),
-        evaluated=np.array(patterns.evaluated, np.int32),
-        evaluated_start=evaluated_start,
-        evaluated_data=evaluated_data,
+        program_first=np.array(patterns.program_first, np.int32),
+        program_rows=_program_rows(patterns, chains, len(rank)),
         questions=np.array([len(asked)], np.int64),
     )
     return Built(words, prefixes, _with_rows_of_words(arrays, words, prefixes, -np.sort(-of_words)))
@@ -78,9 +79,20 @@ def _with_rows_of_words(arrays: PatternArrays, words: Dictionary, prefixes: Dict
     return arrays._replace(word_rows=rows.ravel(), word_prefix=word_prefix)
 
 
-def _ranks(patterns: NormalPatterns, statistics: TextStatistics) -> Array:
-    """The number of each item, words before wildcard words, when all are numbered from the rarest on."""
-    asked = _times_asked(patterns)
+def _times_asked(patterns: NormalPatterns) -> Array:
+    """How many literals and rows of programs have the item."""
+    literal = np.array(patterns.literal, np.int64)
+    start, item = np.array(patterns.chain_start, np.int64), patterns.items()
+    of_programs = np.array(patterns.program_rows[::3], np.int64)
+    chain = np.concatenate([np.where(literal >= 0, literal, ~literal), of_programs])
+    of_chains = np.bincount(chain, minlength=len(start) - 1)
+    items = len(patterns.words) + len(patterns.prefixes)
+    weights = np.repeat(of_chains, np.diff(start))
+    return np.bincount(item, weights=weights, minlength=items).astype(np.int64)
+
+
+def _frequency(patterns: NormalPatterns, asked: Array, statistics: TextStatistics) -> Array:
+    """How frequent each item is, words before wildcard words."""
     of_words = asked[: len(patterns.words)]
     if statistics.documents:
         frequency = statistics.document_frequency
@@ -88,21 +100,15 @@ def _ranks(patterns: NormalPatterns, statistics: TextStatistics) -> Array:
         names, weights = list(frequency), np.fromiter(frequency.values(), np.int64, len(frequency))
     else:
         names, weights = list(patterns.words), of_words
-    of_prefixes = _frequency_of_prefixes(list(patterns.prefixes), names, weights)
-    order = np.lexsort((asked, np.concatenate([of_words, of_prefixes])))
+    return np.concatenate([of_words, _frequency_of_prefixes(list(patterns.prefixes), names, weights)])
+
+
+def _ranks(asked: Array, frequency: Array) -> Array:
+    """The number of each item when all are numbered from the rarest on."""
+    order = np.lexsort((asked, frequency))
     rank = np.empty(len(order), np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
     return rank
-
-
-def _times_asked(patterns: NormalPatterns) -> Array:
-    """How many literals have the item."""
-    literal = np.array(patterns.literal, np.int64)
-    start, item = np.array(patterns.chain_start, np.int64), patterns.items()
-    of_chains = np.bincount(np.where(literal >= 0, literal, ~literal), minlength=len(start) - 1)
-    items = len(patterns.words) + len(patterns.prefixes)
-    weights = np.repeat(of_chains, np.diff(start))
-    return np.bincount(item, weights=weights, minlength=items).astype(np.int64)
 
 
 def _frequency_of_prefixes(prefixes: list[str], names: list[str], weights: Array) -> Array:
@@ -150,12 +156,46 @@ def _bits(numbers: Array, count: int) -> Array:
     return np.packbits(bits, bitorder="little").view(np.uint64)
 
 
+# Programs
+
+
+def _add_leads(patterns: NormalPatterns, asked: Sequence[TextPattern], frequency: Array) -> Array:
+    """Adds the conjunctions under which programs stand: one for each of some chains without which the program says no.
+    Gives the program of each conjunction, or -1."""
+    start, item = patterns.chain_start, patterns.items()
+    program = [-1] * len(patterns.conjunction_question)
+
+    def chain(terms: Terms) -> frozenset[int]:
+        number = patterns.chain(terms)
+        return frozenset() if number is None else frozenset((number,))
+
+    def cost(chains: frozenset[int]) -> tuple[int, int]:
+        return sum(int(frequency[item[start[each] : start[each + 1]]].min()) for each in chains), len(chains)
+
+    for number, question in enumerate(patterns.program_question):
+        chains = necessary(asked[question], chain, cost)
+        for literals in [()] if chains is None else [(each,) for each in sorted(chains)]:
+            patterns.add_conjunction(question, literals)
+            program.append(number)
+    return np.array(program, np.int32)
+
+
+def _program_rows(patterns: NormalPatterns, chains: _Chains, items: int) -> Array:
+    """The rows of programs with tests in place of chains."""
+    rows = np.array(patterns.program_rows, np.int32).reshape(-1, 3)
+    row = chains.row[rows[:, 0]]
+    rows[:, 0] = np.where(row < 0, chains.item[chains.start[rows[:, 0]]], items + row)
+    return rows.ravel()
+
+
 # Tries
 
 
-def _tries(patterns: NormalPatterns, chains: _Chains, items: int, choice: Choice) -> tuple[Array, Array, Array, Array]:
+def _tries(
+    patterns: NormalPatterns, chains: _Chains, programs: Array, items: int, choice: Choice
+) -> tuple[Array, Array, Array, Array]:
     """The rows of the items, the bits and nodes of their children, and all tries."""
-    start, tests = _tests(patterns, chains, items)
+    start, tests = _tests(patterns, chains, programs, items)
     if choice == "random":
         _lead_at_random(start, tests, items)
     # Bytes in big-endian order compare as the sequences of numbers do.
@@ -172,12 +212,12 @@ def _tries(patterns: NormalPatterns, chains: _Chains, items: int, choice: Choice
     return item_rows, child_bit[:children].copy(), child_node[:children].copy(), tries[:end].copy()
 
 
-def _tests(patterns: NormalPatterns, chains: _Chains, items: int) -> tuple[Array, Array]:
+def _tests(patterns: NormalPatterns, chains: _Chains, programs: Array, items: int) -> tuple[Array, Array]:
     """The tests of all conjunctions, and where those of each begin."""
     start, literal = np.array(patterns.conjunction_start, np.int64), np.array(patterns.literal, np.int32)
     room = int(np.diff(chains.start)[np.where(literal >= 0, literal, ~literal)].sum()) + len(literal) + 2 * len(start)
     tests, ends = np.empty(room, np.int32), np.empty(len(start) - 1, np.int64)
-    write_tests(start, literal, chains.start, chains.item, chains.row, items, len(chains.rows), tests, ends)
+    write_tests(start, literal, programs, chains.start, chains.item, chains.row, items, len(chains.rows), tests, ends)
     found = np.concatenate([np.zeros(1, np.int64), ends])
     return found, tests[: found[-1]]
 

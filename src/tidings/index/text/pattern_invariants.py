@@ -10,6 +10,7 @@ import numpy as np
 
 from tidings.index.layout import Array
 from tidings.index.text.chain_kernels import PatternArrays
+from tidings.index.text.normalising import NO
 
 
 class _Node(NamedTuple):
@@ -34,8 +35,7 @@ def check_arrays(kept: PatternArrays, words: int, prefixes: int) -> None:
     assert all(0 <= question < kept.questions[0] for question in questions)
     times = Counter(questions)  # what several conjunctions lead to says so each time
     assert all(times[answer] == 1 for answer in answers if answer >= 0)
-    assert set(kept.evaluated.tolist()).isdisjoint(questions)
-    assert len(kept.evaluated_start) == len(kept.evaluated) + 1
+    _check_programs(kept, items)
 
 
 def _check_chains(kept: PatternArrays, items: int) -> None:
@@ -53,9 +53,19 @@ def _check_chains(kept: PatternArrays, items: int) -> None:
     assert _set_bits(kept.in_chains) == sorted(used)
 
 
+def _check_programs(kept: PatternArrays, items: int) -> None:
+    """Rows lead back only, so that every program ends."""
+    rows = kept.program_rows.reshape(-1, 3).tolist()
+    chains = len(kept.chain_rows) // 3
+    for row, (test, *following) in enumerate(rows):
+        assert 0 <= test < items + chains
+        assert all(NO <= each < row for each in following)
+    assert all(NO <= first < len(rows) for first in kept.program_first.tolist())
+
+
 def _check_tries(kept: PatternArrays, items: int) -> list[_Node]:
     """All nodes, in the order in which they stand."""
-    always = 2 * items + 2 * (len(kept.chain_rows) // 3)
+    last = 2 * items + 2 * (len(kept.chain_rows) // 3) + len(kept.program_first)
     nodes: list[_Node] = []
     children = 0
     assert len(kept.item_rows) == 4 * (items + 1)
@@ -76,7 +86,7 @@ def _check_tries(kept: PatternArrays, items: int) -> list[_Node]:
     assert [node.place for node in nodes] == [0, *[node.end for node in nodes[:-1]]][: len(nodes)]
     assert (nodes[-1].end if nodes else 0) == len(kept.tries)
     # What the path to a node tests rises, and every leaf answers something.
-    assert all(sorted(set(node.path)) == list(node.path) and 0 <= node.path[-1] <= always for node in nodes)
+    assert all(sorted(set(node.path)) == list(node.path) and 0 <= node.path[-1] <= last for node in nodes)
     ended = pairwise([*nodes, _Node(len(kept.tries), (), [], len(kept.tries))])
     assert all(node.answers or after.path[:-1] == node.path for node, after in ended)
     return nodes

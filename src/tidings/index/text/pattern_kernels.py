@@ -26,9 +26,12 @@ from tidings.index.text.chain_kernels import (
     TOUCHED,
     E,
     S,
+    bit_of,
     chain_holds,
+    chain_is_there,
 )
 from tidings.index.text.dictionary_kernels import field_numbers, word_number
+from tidings.index.text.program_kernels import program_holds
 from tidings.index.text.reading_kernels import READ as R
 from tidings.index.views import int32s, int64s, uint8s, uint64s
 
@@ -114,12 +117,6 @@ def note_item(engine, scratch, item, place, count, occurrences):  # type: ignore
     count += 1 - bit_of(there, number)
     there[number >> _U32(6)] |= _ONE << np.uint64(number & _U32(63))
     return count, occurrences
-
-
-@compiled
-def bit_of(bits, number):  # type: ignore[no-untyped-def]
-    """1 or 0. The number has no sign, which need not be looked at then."""
-    return np.int64((bits[number >> _U32(6)] >> np.uint64(number & _U32(63))) & _ONE)
 
 
 @compiled
@@ -243,18 +240,10 @@ def holds_otherwise(engine, scratch, test, items):  # type: ignore[no-untyped-de
     test -= chains
     if test < items:
         return bit_of(uint64s(scratch, S.there), _U32(test)) == 0
-    if test - items == chains:
-        return True
-    return not (all_there(engine, scratch, test - items) and chain_holds(engine, scratch, test - items))
-
-
-@compiled
-def all_there(engine, scratch, chain):  # type: ignore[no-untyped-def]
-    rows, there = int32s(engine, E.chain_rows), uint64s(scratch, S.there)
-    for row in range(chain, chain + rows[3 * chain + 1]):
-        if bit_of(there, _U32(rows[3 * row])) == 0:
-            return False
-    return True
+    test -= items
+    if test < chains:
+        return not chain_is_there(engine, scratch, test)
+    return test == chains or program_holds(engine, scratch, test - chains - 1, items)
 
 
 @compiled

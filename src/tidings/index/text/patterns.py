@@ -2,8 +2,8 @@
 
 Exactly those of which `analysis.patterns.pattern_holds` is true. A conjunction is looked at only if its rarest word is
 in the text (paper 4, section 3.1), and what the conjunctions under one word share is tested once (`pattern_kernels`).
-A pattern of only NOTs is looked at for every text. A pattern with too many conjunctions is evaluated by the reference,
-which is slow; `Cost` says how often that was.
+A pattern of too many conjunctions is a program, which runs when a word that it needs is there (`program_kernels`).
+What needs no word, such as a pattern of only NOTs, is asked of every text.
 """
 
 from __future__ import annotations
@@ -11,11 +11,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
-from tidings.analysis.patterns import pattern_holds
 from tidings.analysis.statistics import NO_STATISTICS, TextStatistics
 from tidings.analysis.words import Analyser
 from tidings.index.facts import Facts, Texts
@@ -29,7 +27,7 @@ from tidings.index.text.chain_kernels import (
     PatternArrays,
     PatternScratch,
 )
-from tidings.index.text.dictionary import Dictionary, decoded
+from tidings.index.text.dictionary import Dictionary
 from tidings.index.text.normalising import NormalPatterns
 from tidings.index.text.pattern_building import Choice, built
 from tidings.index.text.pattern_invariants import check_arrays
@@ -38,7 +36,6 @@ from tidings.index.text.reading_kernels import ReadTexts
 from tidings.index.text.words import Reader
 from tidings.index.views import directory
 from tidings.language.parser import collecting_young_only
-from tidings.language.text import parse_pattern
 from tidings.model.text import TextPattern
 
 _PREFIXES = "prefix_"  # before the names of the arrays of the dictionary of prefixes
@@ -47,12 +44,11 @@ _FIRST_ROOM = 1_024  # answers
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What the last `find` of a thread took: conjunctions that stood under a word of a text, tests of words and chains
-    (fewer where conjunctions share them), and patterns evaluated by the reference."""
+    """What the last `find` of a thread took: conjunctions that stood under a word of a text, and tests of words and
+    chains, fewer where conjunctions share them."""
 
     candidates: int = 0
     tests: int = 0
-    evaluated: int = 0
 
 
 _NO_COST = Cost()
@@ -68,7 +64,6 @@ class PatternEngine:
         self.analyser = analyser
         self.reader = Reader(words, analyser)
         self._directory = directory(arrays)
-        self._evaluated = _patterns(arrays)
         self._of_thread = threading.local()
 
     @classmethod
@@ -114,10 +109,8 @@ class PatternEngine:
             work.grow()
         start, fact = work.facts
         found = Facts(start, fact[: start[-1]].copy())
-        self._of_thread.cost = Cost(
-            int(work.scratch.state[CANDIDATES]), int(work.scratch.state[TESTS]), len(self._evaluated) * len(raw)
-        )
-        return found if not self._evaluated else _joined(found, self._evaluate(texts))
+        self._of_thread.cost = Cost(int(work.scratch.state[CANDIDATES]), int(work.scratch.state[TESTS]))
+        return found
 
     @property
     def cost(self) -> Cost:
@@ -133,17 +126,6 @@ class PatternEngine:
         found: _Work | None = getattr(self._of_thread, "work", None)
         if found is None:
             found = self._of_thread.work = _Work(self.kept)
-        return found
-
-    def _evaluate(self, texts: Texts) -> list[list[int]]:
-        """The questions among those left to the reference that hold of each text."""
-        found: list[list[int]] = []
-        for start, length, raw in zip(texts.start, texts.length, texts.raw, strict=True):
-            if raw:
-                found.append([])
-                continue
-            words = self.analyser.words(decoded(texts.data[start : start + length].tobytes()))
-            found.append([n for n, pattern in self._evaluated if pattern_holds(pattern, words, self.analyser)])
         return found
 
     def check(self) -> None:
@@ -171,6 +153,7 @@ class _Work:
             item_first=np.empty(items, np.int32),
             reached=np.empty(0, np.int32),
             memo=np.zeros(len(kept.chain_rows) // 6, np.int64),
+            said=np.zeros(len(kept.program_first), np.int64),
             stamp=np.zeros(questions, np.int64),
             state=np.zeros(STATES, np.int64),
         )
@@ -203,17 +186,3 @@ class _Work:
                 reached=np.empty(2 * occurrences, np.int32),
             )
             self.scratch_directory = directory(self.scratch)
-
-
-def _patterns(kept: PatternArrays) -> list[tuple[int, TextPattern]]:
-    """The questions that are left to the reference."""
-    start, data = kept.evaluated_start.tolist(), kept.evaluated_data.tobytes()
-    texts = [decoded(data[a:b]) for a, b in pairwise(start)]
-    return [(question, parse_pattern(text)) for question, text in zip(kept.evaluated.tolist(), texts, strict=True)]
-
-
-def _joined(facts: Facts, more: Sequence[Sequence[int]]) -> Facts:
-    counts = np.fromiter(map(len, more), np.int64, len(more))
-    start = facts.start + np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
-    added = np.array([question for questions in more for question in questions], np.int32)
-    return Facts(start, np.insert(facts.fact, np.repeat(facts.start[1:], counts), added))

@@ -13,9 +13,9 @@ from tidings.index.compiling import compiled
 
 
 @compiled
-def write_tests(start, literal, chain_start, chain_item, chain_row, items, chains, tests, ends):  # type: ignore[no-untyped-def]
+def write_tests(start, literal, program, chain_start, chain_item, chain_row, items, chains, tests, ends):  # type: ignore[no-untyped-def]
     """The tests of each conjunction in order, each once: items from the rarest on, chains, what must not be there,
-    and what is always true where there would be no second one.
+    the program (-1 where there is none), and what is always true where there would be no first or second one.
     `chain_row` has -1 for a chain of one item, which is tested as that item."""
     written = 0
     for conjunction in range(len(start) - 1):
@@ -38,6 +38,9 @@ def write_tests(start, literal, chain_start, chain_item, chain_row, items, chain
             for i in range(written, first, -1):
                 tests[i] = tests[i - 1]
             tests[first] = 2 * items + 2 * chains
+            written += 1
+        if program[conjunction] >= 0:
+            tests[written] = 2 * items + 2 * chains + 1 + program[conjunction]
             written += 1
         if written == first + 1:
             tests[written] = 2 * items + 2 * chains
