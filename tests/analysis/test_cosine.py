@@ -84,8 +84,8 @@ def test_statistics_of_another_analyser_are_refused() -> None:
     with pytest.raises(SettingError) as raised:
         TextStatistics.from_arrays(NO_STATISTICS.arrays("simple", "0"), SIMPLE)
     assert str(raised.value) == (
-        "the text statistics were made with version 0 of the analyser 'simple', and version 1 of 'simple' is in use; "
-        "make them anew with this one"
+        f"the text statistics were made with version 0 of the analyser 'simple', and version {SIMPLE.version} of "
+        "'simple' is in use; make them anew with this one"
     )
 
 

@@ -41,7 +41,8 @@ class Analyser(Protocol):
 
 
 class SimpleAnalyser:
-    """Unicode words, case folded; no language in particular. Version 1:
+    """Unicode words, case folded; no language in particular. What is a letter, and how it folds, is said by Python's
+    Unicode data, whose version is part of this one's. Version 1:
 
     - A word is a maximal run of letters, marks, numbers (general categories L, M, N) and underscores that begins
       with no mark. A mark without a base is no word: else ≯ would hold a word when written as > and a mark, and none
@@ -57,7 +58,7 @@ class SimpleAnalyser:
     """
 
     name = "simple"
-    version = "1"
+    version = f"1 (Unicode {unicodedata.unidata_version})"
 
     def words(self, text: str) -> tuple[Word, ...]:
         if text.isascii():
@@ -75,7 +76,7 @@ class EnglishAnalyser:
 
     @property
     def version(self) -> str:
-        return f"1 (simple {SIMPLE.version}, PyStemmer {_stemmer_module().version()})"
+        return f"1 (PyStemmer {_stemmer_module().version()}), simple {SIMPLE.version}"
 
     def words(self, text: str) -> tuple[Word, ...]:
         stem = _english_stemmer().stemWord
