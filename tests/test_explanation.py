@@ -9,7 +9,7 @@ import pytest
 
 from tidings import SettingError, Settings, TextStatistics, explain
 from tidings.analysis.latent import LatentSpace
-from tidings.analysis.words import SIMPLE
+from tidings.analysis.words import SIMPLE, AnalyserVersion
 
 EVENT = {
     "symbol": "IBM",
@@ -87,8 +87,7 @@ def test_a_cosine_in_the_latent_space_names_the_words_of_the_text() -> None:
         ("fox", "red", "sea", "wet"),
         np.array([1, 0, 1, 0, 0, 1, 1, 1], np.float32),
         np.array([2.0, 1.0]),
-        "simple",
-        SIMPLE.version,
+        AnalyserVersion.of(SIMPLE),
         TextStatistics(0, {}),
     )
     explanation = explain("similarity(t, 'red', model => 'lsi') >= 0.9", {"t": "a wet fox"}, Settings(latent=topics))

@@ -14,7 +14,7 @@ import tidings
 from tidings import EventError, IdentifierError, Matcher, RefusedError, SettingError, SubscriptionError, TextStatistics
 from tidings.analysis.latent import fit
 from tidings.analysis.statistics import learn
-from tidings.analysis.words import SIMPLE
+from tidings.analysis.words import SIMPLE, AnalyserVersion
 from tidings.index.text.similarity_ranking import AdaptiveThresholds
 from tidings.matcher import Refused
 from tidings.model.result import EventProblem, Subscription
@@ -250,7 +250,7 @@ def test_statistics_change_similarity() -> None:
     where, event = "similarity(t, 'common rare') >= 0.6", {"t": "common word"}
     assert not tidings.holds(where, event)
     for frequencies, ids in (({"common": 1, "rare": 90}, ["a"]), ({"common": 90, "rare": 1}, [])):
-        matcher = Matcher(statistics=TextStatistics(100, {**frequencies, "word": 90}))
+        matcher = Matcher(statistics=TextStatistics(100, {**frequencies, "word": 90}, AnalyserVersion.of(SIMPLE)))
         matcher.add("a", where)
         assert matcher.match(event).ids == ids
 

@@ -8,7 +8,8 @@ import pytest
 
 from tidings import Matcher, SettingError, StoreError, TextStatistics
 from tidings.analysis import words
-from tidings.analysis.words import SIMPLE, Word
+from tidings.analysis.statistics import learn
+from tidings.analysis.words import ENGLISH, SIMPLE, AnalyserVersion, Word
 from tidings.index.layout import LAYOUT
 
 
@@ -118,14 +119,22 @@ def test_another_version_of_the_analyser_is_refused(tmp_path: Path, monkeypatch:
 
 
 def test_statistics_are_kept_and_others_refused(tmp_path: Path) -> None:
-    statistics = TextStatistics(10, {"common": 9})
+    statistics = TextStatistics(10, {"common": 9}, AnalyserVersion.of(SIMPLE))
     with Matcher(tmp_path, statistics=statistics) as matcher:
         matcher.add("a", "similarity(t, 'common rare') >= 0.6")
         before = matcher.match({"t": "common"}).ids
     with Matcher(tmp_path) as matcher:
         assert matcher.match({"t": "common"}).ids == before
     with pytest.raises(StoreError, match="records other text statistics than those given"):
-        Matcher(tmp_path, statistics=TextStatistics(11, {}))
+        Matcher(tmp_path, statistics=TextStatistics(11, {}, AnalyserVersion.of(SIMPLE)))
+
+
+def test_a_folder_says_which_analyser_its_statistics_are_of(tmp_path: Path) -> None:
+    statistics = learn(["networks"], ENGLISH)
+    with pytest.raises(SettingError, match=r"counted with version .* of the analyser 'english', and .* of 'simple' is"):
+        Matcher(tmp_path / "new", statistics=statistics)
+    Matcher(tmp_path, analyser="english", statistics=statistics).close()
+    Matcher(tmp_path, statistics=statistics).close()
 
 
 def test_impossible_statistics_are_refused() -> None:

@@ -79,13 +79,14 @@ class Matcher:
         if uncompiled < 0:
             raise SettingError(f"uncompiled is a number of subscriptions, 0 or more, not {uncompiled}")
         wanted = Wanted(analyser, statistics, latent)
-        self._settings = wanted.settings()
         self._uncompiled = uncompiled
         self._recent: dict[Identifier, Recent] = {}
         self._index: CompiledIndex | None = None
         self._learned: EventStatistics | None = None
         self._store: Store | None = None
-        if path is not None:
+        if path is None:
+            self._settings = wanted.settings()
+        else:
             self._store, contents = open_store(Path(path), wanted)
             self._restore(contents)
 

@@ -67,6 +67,7 @@ class Settings:
     latent: LatentSpace | None = None
 
     def __post_init__(self) -> None:
+        self.statistics.check_analyser(self.analyser)
         if self.latent is not None:
             self.latent.check_analyser(self.analyser)
 

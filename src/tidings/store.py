@@ -202,19 +202,17 @@ def settings_record(settings: Settings) -> dict[str, Any]:
 
 def settings_of(record: Mapping[str, Any], folder: Path) -> Settings:
     try:
-        statistics = TextStatistics.from_dict(record["statistics"])
-        latent = record.get("latent")
+        analyser, version = analyser_named(record["analyser"]), record["analyser version"]
+        if version != analyser.version:
+            raise StoreError(
+                f"{folder} was made with version {version} of the analyser {analyser.name!r}, and version "
+                f"{analyser.version} is installed: the same text may give other words; make it anew"
+            )
+        latent = record["latent"]
         space = None if latent is None else LatentSpace.from_arrays(_read(latent))
-        version = record["analyser version"]
-        settings = Settings(analyser_named(record["analyser"]), statistics, space)
+        return Settings(analyser, TextStatistics.from_dict(record["statistics"]), space)
     except (SettingError, ValueError, KeyError) as error:
         raise StoreError(f"the settings in {folder} cannot be used: {error}") from None
-    if version != settings.analyser.version:
-        raise StoreError(
-            f"{folder} was made with version {version} of the analyser {settings.analyser.name!r}, and version "
-            f"{settings.analyser.version} is installed: the same text may give other words; make it anew"
-        )
-    return settings
 
 
 def learned_of(record: Mapping[str, Any], folder: Path) -> EventStatistics | None:

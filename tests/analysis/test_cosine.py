@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,16 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from language.text_strategies import texts
+from tidings import Matcher, Settings
 from tidings.analysis.cosine import contributions, cosine
-from tidings.analysis.statistics import NO_STATISTICS, TextStatistics, learn, stored_analyser
-from tidings.analysis.words import ENGLISH, SIMPLE
+from tidings.analysis.latent import fit
+from tidings.analysis.statistics import NO_STATISTICS, TextStatistics, learn
+from tidings.analysis.words import ENGLISH, SIMPLE, AnalyserVersion
 from tidings.errors import SettingError
 from tidings.index.array_file import open_arrays, write_arrays
+from tidings.rendezvous.words import Words
 
+MADE_BY = AnalyserVersion.of(SIMPLE)
 VOCABULARY = ("a", "b", "c", "d", "don't", "é", "日本")
 
 
@@ -39,7 +44,7 @@ def some_statistics() -> st.SearchStrategy[TextStatistics]:
 
 def test_statistics_are_learned_from_a_sample() -> None:
     statistics = learn(["a a b", "B c", ""], SIMPLE)
-    assert statistics == TextStatistics(3, {"a": 1, "b": 2, "c": 1})
+    assert statistics == TextStatistics(3, {"a": 1, "b": 2, "c": 1}, MADE_BY)
     assert statistics.idf("a") == math.log(4 / 2) + 1
     assert statistics.idf("b") == math.log(4 / 3) + 1
     assert statistics.idf("unseen") == math.log(4 / 1) + 1
@@ -60,32 +65,62 @@ def test_statistics_survive_json(statistics: TextStatistics) -> None:
 
 
 def test_statistics_are_stored_in_the_order_of_the_words() -> None:
-    stored = TextStatistics(2, {"b": 1, "a": 2}).to_dict()
-    assert json.dumps(stored) == '{"documents": 2, "document_frequency": {"a": 2, "b": 1}}'
+    stored = TextStatistics(2, {"b": 1, "a": 2}, AnalyserVersion("own", "7")).to_dict()
+    assert json.dumps(stored) == (
+        '{"analyser": {"name": "own", "version": "7"}, "documents": 2, "document_frequency": {"a": 2, "b": 1}}'
+    )
 
 
 @given(some_statistics())
 def test_statistics_survive_being_arrays(statistics: TextStatistics) -> None:
-    arrays = statistics.arrays(SIMPLE.name, SIMPLE.version)
+    arrays = statistics.arrays()
     assert all(array.ndim == 1 and array.dtype.kind in "iu" for array in arrays.values())
-    assert TextStatistics.from_arrays(arrays) == TextStatistics.from_arrays(arrays, SIMPLE) == statistics
-    assert stored_analyser(arrays) == (SIMPLE.name, SIMPLE.version)
+    assert TextStatistics.from_arrays(arrays) == statistics
 
 
 def test_statistics_survive_a_file(tmp_path: Path) -> None:
-    statistics = TextStatistics(2**63 - 1, {"b": 1, "a": 2**62, "\ud800": 3, "": 0, "日本": 4})
-    write_arrays(tmp_path / "file", statistics.arrays("own", "version 7"), {})
-    opened = open_arrays(tmp_path / "file").arrays
-    assert TextStatistics.from_arrays(opened) == statistics
-    assert stored_analyser(opened) == ("own", "version 7")
+    frequency = {"b": 1, "a": 2**62, "\ud800": 3, "": 0, "日本": 4}
+    statistics = TextStatistics(2**63 - 1, frequency, AnalyserVersion("own", "version 7"))
+    write_arrays(tmp_path / "file", statistics.arrays(), {})
+    assert TextStatistics.from_arrays(open_arrays(tmp_path / "file").arrays) == statistics
 
 
 def test_statistics_of_another_analyser_are_refused() -> None:
+    statistics = TextStatistics(1, {"a": 1}, AnalyserVersion("simple", "0"))
+    message = (
+        f"the text statistics were counted with version 0 of the analyser 'simple', and version {SIMPLE.version} of "
+        "'simple' is in use; count them anew with this one"
+    )
+    uses: list[Callable[[], object]] = [
+        lambda: Settings(statistics=statistics),
+        lambda: Matcher(statistics=statistics),
+        lambda: Words(statistics=statistics),
+        lambda: fit(["a b", "b c", "c d"], 1, SIMPLE, statistics),
+    ]
+    for use in uses:
+        with pytest.raises(SettingError) as raised:
+            use()
+        assert str(raised.value) == message
+    with pytest.raises(SettingError, match=r"counted with version 1 .* of the analyser 'english', and"):
+        Matcher(statistics=learn(["networks"], ENGLISH))
+    assert Settings(ENGLISH, NO_STATISTICS) == Settings(ENGLISH, learn([], SIMPLE))
+
+
+def test_statistics_name_their_analyser() -> None:
     with pytest.raises(SettingError) as raised:
-        TextStatistics.from_arrays(NO_STATISTICS.arrays("simple", "0"), SIMPLE)
+        TextStatistics(1, {})
     assert str(raised.value) == (
-        f"the text statistics were made with version 0 of the analyser 'simple', and version {SIMPLE.version} of "
-        "'simple' is in use; make them anew with this one"
+        "text statistics name the analyser that made their words, and these name none; "
+        "give AnalyserVersion.of(analyser), or count them with learn(texts, analyser)"
+    )
+
+
+def test_statistics_of_different_analysers_are_not_added() -> None:
+    with pytest.raises(SettingError) as raised:
+        TextStatistics(1, {}, AnalyserVersion("a", "1")) + TextStatistics(1, {}, AnalyserVersion("a", "2"))
+    assert str(raised.value) == (
+        "text statistics counted with version 1 of the analyser 'a' cannot be added to those of version 2 of 'a'; "
+        "count both samples with one"
     )
 
 
@@ -97,15 +132,18 @@ def test_statistics_of_two_samples_add_up(one: list[str], other: list[str]) -> N
 
 
 def test_words_that_no_document_has_stay_when_statistics_are_added() -> None:
-    assert TextStatistics(1, {"a": 0}) + TextStatistics(2, {"b": 1}) == TextStatistics(3, {"a": 0, "b": 1})
+    assert TextStatistics(1, {"a": 0}, MADE_BY) + TextStatistics(2, {"b": 1}, MADE_BY) == TextStatistics(
+        3, {"a": 0, "b": 1}, MADE_BY
+    )
     with pytest.raises(TypeError):
-        TextStatistics(1, {}) + 1  # type: ignore[operator]  # that is what is asked
+        TextStatistics(1, {}, MADE_BY) + 1  # type: ignore[operator]  # that is what is asked
 
 
 FREQUENCIES = "words are strings, and frequencies are integers from 0 to the number of documents, here 2"
+ANYBODY = {"analyser": {"name": "own", "version": "7"}}
 STORED = (
-    "text statistics are a mapping of exactly 'documents' to a number and 'document_frequency' to a mapping "
-    "of words to numbers; "
+    "text statistics are a mapping of exactly 'analyser' to its 'name' and 'version' or null, 'documents' to a number "
+    "and 'document_frequency' to a mapping of words to numbers; "
 )
 
 
@@ -113,23 +151,31 @@ STORED = (
     ("stored", "message"),
     [
         (
-            {"documents": -1, "document_frequency": {}},
+            {**ANYBODY, "documents": -1, "document_frequency": {}},
             "the number of documents is an integer from 0 to 9223372036854775807; -1 was given",
         ),
         (
-            {"documents": True, "document_frequency": {}},
+            {**ANYBODY, "documents": True, "document_frequency": {}},
             "the number of documents is an integer from 0 to 9223372036854775807; True was given",
         ),
         (
-            {"documents": 10**400, "document_frequency": {}},
+            {**ANYBODY, "documents": 10**400, "document_frequency": {}},
             f"the number of documents is an integer from 0 to 9223372036854775807; {10**400} was given",
         ),
-        ({"documents": 2, "document_frequency": {"a": 3}}, f"the document frequency of 'a' is 3; {FREQUENCIES}"),
-        ({"documents": 2, "document_frequency": {"a": 0.5}}, f"the document frequency of 'a' is 0.5; {FREQUENCIES}"),
-        ({"documents": 2, "document_frequency": {1: 1}}, f"the document frequency of 1 is 1; {FREQUENCIES}"),
-        ({"documents": 2}, f"{STORED}a mapping with the keys ['documents'] was given"),
-        ({"documents": 2, "document_frequency": ["a"]}, None),
-        ({"documents": 2, "document_frequency": {}, "x": 1}, None),
+        (
+            {**ANYBODY, "documents": 2, "document_frequency": {"a": 3}},
+            f"the document frequency of 'a' is 3; {FREQUENCIES}",
+        ),
+        (
+            {**ANYBODY, "documents": 2, "document_frequency": {"a": 0.5}},
+            f"the document frequency of 'a' is 0.5; {FREQUENCIES}",
+        ),
+        ({**ANYBODY, "documents": 2, "document_frequency": {1: 1}}, f"the document frequency of 1 is 1; {FREQUENCIES}"),
+        ({**ANYBODY, "documents": 2}, f"{STORED}a mapping with the keys ['analyser', 'documents'] was given"),
+        ({**ANYBODY, "documents": 2, "document_frequency": ["a"]}, None),
+        ({**ANYBODY, "documents": 2, "document_frequency": {}, "x": 1}, None),
+        ({"documents": 2, "document_frequency": {}}, None),
+        ({"analyser": "simple", "documents": 2, "document_frequency": {}}, None),
         ([2, {}], f"{STORED}a list was given"),
     ],
 )

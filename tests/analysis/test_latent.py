@@ -17,7 +17,7 @@ from tidings import Settings, holds, parse
 from tidings.analysis.cosine import sum_of_squares
 from tidings.analysis.latent import LatentSpace, fit, latent_contributions, latent_cosine
 from tidings.analysis.statistics import NO_STATISTICS, TextStatistics, learn
-from tidings.analysis.words import ENGLISH, SIMPLE
+from tidings.analysis.words import ENGLISH, SIMPLE, AnalyserVersion
 from tidings.errors import SettingError
 from tidings.reference import check_answerable
 
@@ -39,7 +39,7 @@ def by_hand(statistics: TextStatistics = NO_STATISTICS) -> LatentSpace:
     """Two topics, one a dimension: red and fox lie in the first, sea in the second, wet between them, not against."""
     matrix = np.array([1, 0, 1, 0, 0, 1, 1, 1, -1, 0], np.float32)
     terms = ("fox", "red", "sea", "wet", "not")
-    return LatentSpace(terms, matrix, np.array([2.0, 1.0]), "simple", SIMPLE.version, statistics)
+    return LatentSpace(terms, matrix, np.array([2.0, 1.0]), AnalyserVersion.of(SIMPLE), statistics)
 
 
 def test_cosines_by_hand() -> None:
@@ -55,7 +55,7 @@ def test_cosines_by_hand() -> None:
 
 
 def test_weights_are_those_of_the_statistics_of_the_space() -> None:
-    statistics = TextStatistics(9, {"fox": 9, "wet": 4})
+    statistics = TextStatistics(9, {"fox": 9, "wet": 4}, AnalyserVersion.of(SIMPLE))
     assert by_hand(statistics).weights(SIMPLE.words("fox wet wet unheard")) == {
         0: 1.0,
         3: (1 + math.log(2)) * statistics.idf("wet"),
@@ -130,7 +130,7 @@ def test_a_space_survives_being_written() -> None:
     assert all(array.ndim == 1 and array.dtype.kind in "iuf" for array in arrays.values())
     opened = LatentSpace.from_arrays(arrays)
     assert opened == SPACE
-    assert (opened.terms, opened.analyser, opened.analyser_version) == (SPACE.terms, "simple", SIMPLE.version)
+    assert (opened.terms, opened.analyser) == (SPACE.terms, AnalyserVersion.of(SIMPLE))
     assert opened.statistics == STATISTICS
 
 
@@ -146,11 +146,11 @@ def test_a_sample_has_room_for_so_many_dimensions(dimensions: int) -> None:
 
 def test_what_is_no_space_is_refused() -> None:
     with pytest.raises(SettingError, match="some of those given are there twice"):
-        LatentSpace(("a", "a"), np.zeros(2, np.float32), np.ones(1), "simple", "1", NO_STATISTICS)
+        LatentSpace(("a", "a"), np.zeros(2, np.float32), np.ones(1), AnalyserVersion.of(SIMPLE), NO_STATISTICS)
     with pytest.raises(SettingError, match="2 terms and 2 dimensions has 4 numbers, in 1 dimension or more; 3 were"):
-        LatentSpace(("a", "b"), np.zeros(3, np.float32), np.ones(2), "simple", "1", NO_STATISTICS)
+        LatentSpace(("a", "b"), np.zeros(3, np.float32), np.ones(2), AnalyserVersion.of(SIMPLE), NO_STATISTICS)
     with pytest.raises(SettingError, match="1 terms and 0 dimensions"):
-        LatentSpace(("a",), np.zeros(0, np.float32), np.ones(0), "simple", "1", NO_STATISTICS)
+        LatentSpace(("a",), np.zeros(0, np.float32), np.ones(0), AnalyserVersion.of(SIMPLE), NO_STATISTICS)
 
 
 def test_fitting_says_which_package_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:

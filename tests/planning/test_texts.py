@@ -5,14 +5,16 @@ from __future__ import annotations
 import pytest
 
 from tidings import Matcher, TextStatistics, parse
-from tidings.analysis.words import ENGLISH
+from tidings.analysis.words import ENGLISH, SIMPLE, AnalyserVersion
 from tidings.model.predicates import Matches, Predicate, Similarity
 from tidings.planning.access import plan
 from tidings.planning.selectivity import share_of
 from tidings.planning.statistics import EventStatistics, learn_from_subscriptions
 from tidings.planning.texts import TextShares
 
-STATISTICS = TextStatistics(1_000, {"the": 1_000, "bank": 100, "rate": 50, "rates": 20, "ratify": 4, "network": 8})
+MADE_BY = AnalyserVersion.of(SIMPLE)
+FREQUENCY = {"the": 1_000, "bank": 100, "rate": 50, "rates": 20, "ratify": 4, "network": 8}
+STATISTICS = TextStatistics(1_000, FREQUENCY, MADE_BY)
 
 
 def share(where: str, texts: TextShares) -> float:
@@ -93,7 +95,7 @@ def test_what_is_only_asked_for_words_is_not_known_to_have_one_value() -> None:
     assert share_of(_predicate("t = 'x'"), known) == share_of(_predicate("u = 'x'"), known) == 0.01
 
 
-@pytest.mark.parametrize("statistics", [None, TextStatistics(1_000, {"the": 1_000})])
+@pytest.mark.parametrize("statistics", [None, TextStatistics(1_000, {"the": 1_000}, MADE_BY)])
 @pytest.mark.parametrize("terms", ["matches(title, 'the') AND {}", "{} AND matches(title, 'the')"])
 def test_the_order_of_writing_does_not_decide(statistics: TextStatistics | None, terms: str) -> None:
     matcher = Matcher(statistics=statistics, uncompiled=0)

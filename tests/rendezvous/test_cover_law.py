@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from rendezvous.workloads import workload
 from strategies import EventSource, matching_pairs
 from tidings.analysis.statistics import TextStatistics
+from tidings.analysis.words import SIMPLE, AnalyserVersion
 from tidings.model.event import Event
 from tidings.model.normal_form import conjunctions
 from tidings.model.predicates import (
@@ -64,6 +65,7 @@ def first_predicate(conjunction: Conjunction) -> Predicate | None:
     return next((term for term in conjunction.terms if isinstance(term, Comparison)), None)
 
 
+WEIGHED = TextStatistics(9, {"a": 9, "b": 3, "cat": 1}, AnalyserVersion.of(SIMPLE))
 SCHEMES: dict[str, Factory] = {
     "string trees": fixed(single(StringTrees())),
     "string trees, depth 2": fixed(single(StringTrees(depth=2))),
@@ -81,7 +83,7 @@ SCHEMES: dict[str, Factory] = {
     "every 3-gram": fixed(single(NGrams(3, every=True))),
     "elements": fixed(single(Elements())),
     "words": fixed(single(Words())),
-    "words, weighed": fixed(single(Words(statistics=TextStatistics(9, {"a": 9, "b": 3, "cat": 1})))),
+    "words, weighed": fixed(single(Words(statistics=WEIGHED))),
     "documents": fixed(single(Documents())),
     **{f"matching tree, capacity {capacity}": tree(capacity) for capacity in (1, 5, 50)},
     "matching tree, other seed": tree(3, seed=7),

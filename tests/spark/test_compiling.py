@@ -12,6 +12,7 @@ import pytest
 from spark.frames import in_parts, rows_of
 from tidings import IdentifierError, Matcher, RefusedError, SettingError, StoreError
 from tidings.analysis.statistics import TextStatistics
+from tidings.analysis.words import ENGLISH, AnalyserVersion
 from tidings.index.folder import read_version
 from tidings.reference import Settings
 from tidings.store import settings_record
@@ -215,7 +216,7 @@ def test_ids_stay_of_one_kind_while_there_are_any(spark: SparkSession, tmp_path:
 
 
 def test_settings_are_those_of_the_folder(spark: SparkSession, tmp_path: Path) -> None:
-    path, statistics = tmp_path / "index", TextStatistics(2, {"spark": 1})
+    path, statistics = tmp_path / "index", TextStatistics(2, {"spark": 1}, AnalyserVersion.of(ENGLISH))
     rows = table(spark, [(1, "matches(title, 'sparks')")])
     compiled(rows, path, analyser="english", statistics=statistics)
     assert ids_in(path, title="a spark") == [1]
@@ -223,7 +224,7 @@ def test_settings_are_those_of_the_folder(spark: SparkSession, tmp_path: Path) -
     with pytest.raises(StoreError, match="made with the analyser 'english', and 'simple' is asked for"):
         compiled(more, path, analyser="simple")
     with pytest.raises(StoreError, match="records other text statistics"):
-        compiled(more, path, statistics=TextStatistics(3, {}))
+        compiled(more, path, statistics=TextStatistics(3, {}, AnalyserVersion.of(ENGLISH)))
     assert compiled(more, path, analyser="english", statistics=statistics).added == 1
     assert ids_in(path, title="a spark") == [1, 2]
 

@@ -124,3 +124,21 @@ def test_other_statistics_count_from_the_version_on_that_has_them(spark: SparkSe
     assert Matcher.load(path).match({"t": "spark"}).ids == [2]
     recompile(spark, path, statistics=NO_STATISTICS, progress=False)
     assert sorted(Matcher.load(path).match({"t": "spark"}).ids) == [1, 2]
+
+
+def test_statistics_of_another_analyser_are_refused(spark: SparkSession, tmp_path: Path) -> None:
+    from tidings.spark import compile_index, recompile, text_statistics
+
+    path = tmp_path / "index"
+    rows = in_parts(spark.createDataFrame([(1, "similarity(t, 'networks') >= 0.6")], "id int, where string"))
+    corpus = spark.createDataFrame([("networks",), ("a network",)], "t string")
+    simple, english = (text_statistics(corpus, "t", analyser=name) for name in ("simple", "english"))
+    message = (
+        "statistics were counted with version 1 .* of the analyser 'simple', and version 1 .* of 'english' is in use"
+    )
+    with pytest.raises(SettingError, match=message):
+        compile_index(rows, path, analyser="english", statistics=simple, progress=False)
+    compile_index(rows, path, analyser="english", progress=False)
+    with pytest.raises(SettingError, match=message):
+        recompile(spark, path, statistics=simple, progress=False)
+    assert recompile(spark, path, statistics=english, progress=False).version == 2

@@ -16,8 +16,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tidings.analysis.cosine import cosine_of_products, frequency_weight, sum_of_squares
-from tidings.analysis.statistics import TextStatistics, joined_words, separate_words, stored_analyser
-from tidings.analysis.words import Analyser, Word
+from tidings.analysis.statistics import (
+    TextStatistics,
+    analyser_arrays,
+    joined_words,
+    separate_words,
+    stored_analyser,
+)
+from tidings.analysis.words import Analyser, AnalyserVersion, Word
 from tidings.errors import SettingError
 
 if TYPE_CHECKING:
@@ -35,8 +41,7 @@ class LatentSpace:
     terms: tuple[str, ...]
     matrix: Array  # float32, row after row
     singular_values: Array  # float64, falling: how much of the sample each dimension carries
-    analyser: str  # its name
-    analyser_version: str
+    analyser: AnalyserVersion
     statistics: TextStatistics
     numbers: Mapping[str, int] = field(init=False, repr=False)  # of the terms
 
@@ -78,11 +83,7 @@ class LatentSpace:
 
     def check_analyser(self, analyser: Analyser) -> None:
         """Refuses another analyser than that of the sample: its words would be other terms."""
-        if (analyser.name, analyser.version) != (self.analyser, self.analyser_version):
-            raise SettingError(
-                f"the latent space was fitted with version {self.analyser_version} of the analyser {self.analyser!r}, "
-                f"and version {analyser.version} of {analyser.name!r} is in use; fit it anew with this one"
-            )
+        self.analyser.must_be_of(analyser, "the latent space was fitted", "fit it")
 
     def arrays(self) -> dict[str, Array]:
         """Everything in flat arrays, none of them an object."""
@@ -92,11 +93,9 @@ class LatentSpace:
             "term_start": start,
             "matrix": self.matrix,
             "singular_values": self.singular_values,
-            **{STATISTICS + name: array for name, array in self._statistics_arrays().items()},
+            **analyser_arrays(self.analyser),
+            **{STATISTICS + name: array for name, array in self.statistics.arrays().items()},
         }
-
-    def _statistics_arrays(self) -> dict[str, Array]:
-        return self.statistics.arrays(self.analyser, self.analyser_version)
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Array]) -> LatentSpace:
@@ -107,7 +106,7 @@ class LatentSpace:
             tuple(separate_words(arrays["term_data"], arrays["term_start"])),
             arrays["matrix"],
             arrays["singular_values"],
-            *stored_analyser(of_statistics),
+            stored_analyser(arrays),
             TextStatistics.from_arrays(of_statistics),
         )
 
@@ -151,6 +150,7 @@ def fit(
 
     Terms are the words of the sample. There are fewer dimensions than texts, and than terms.
     """
+    statistics.check_analyser(analyser)
     read = (Counter(word.text for word in analyser.words(text)) for text in texts)
     counts = [count for count in read if count]
     terms = sorted(set().union(*counts))
@@ -162,7 +162,7 @@ def fit(
         )
     rows = _unit_rows(counts, {term: number for number, term in enumerate(terms)}, statistics)
     matrix, values = _decomposed(rows, dimensions, seed)
-    return LatentSpace(tuple(terms), matrix, values, analyser.name, analyser.version, statistics)
+    return LatentSpace(tuple(terms), matrix, values, AnalyserVersion.of(analyser), statistics)
 
 
 def _unit_rows(counts: Sequence[Counter[str]], numbers: Mapping[str, int], statistics: TextStatistics) -> Any:

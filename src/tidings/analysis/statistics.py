@@ -1,8 +1,8 @@
 """How common words are: the number of documents, and in how many of them each word occurs.
 
-Similarity weighs words by these. Statistics are explicit values, given or learned from a sample, and belong to the
-analyser that made the words; the same statistics give the same weights everywhere. Those of two samples that share no
-document are added. In a file they are flat arrays, which name the analyser too.
+Similarity weighs words by these. Statistics are explicit values, given or learned from a sample; the same statistics
+give the same weights everywhere. They name the analyser that made the words, and fit no other: under that one the
+words would be others, and all of them unheard of. Those of two samples that share no document are added.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from tidings.analysis.words import Analyser
+from tidings.analysis.words import Analyser, AnalyserVersion
 from tidings.errors import SettingError
 
 if TYPE_CHECKING:
@@ -22,15 +22,20 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[Any]
 
+_ANY = AnalyserVersion("", "")  # in arrays, in place of none: no analyser has an empty name
 MOST_DOCUMENTS = 2**63 - 1  # an int64, so that every store of statistics can hold it
 
 
 @dataclass(frozen=True, slots=True)
 class TextStatistics:
-    """Of `documents` documents, `document_frequency[word]` hold the word; a word that is not named is in none."""
+    """Of `documents` documents, `document_frequency[word]` hold the word; a word that is not named is in none.
+
+    The words are those of `analyser`; only statistics of no document have none, and fit any.
+    """
 
     documents: int
     document_frequency: Mapping[str, int]
+    analyser: AnalyserVersion | None = None
 
     def __post_init__(self) -> None:
         if not _is_count(self.documents):
@@ -44,24 +49,39 @@ class TextStatistics:
                     f"and frequencies are integers from 0 to the number of documents, here {self.documents}"
                 )
 
+        if not self.documents:  # then every word is as rare as the next, whoever makes it
+            object.__setattr__(self, "analyser", None)
+        elif self.analyser is None:
+            raise SettingError(
+                "text statistics name the analyser that made their words, and these name none; "
+                "give AnalyserVersion.of(analyser), or count them with learn(texts, analyser)"
+            )
+
+    def check_analyser(self, analyser: Analyser) -> None:
+        """Refuses another analyser than that of the words."""
+        if self.analyser is not None:
+            self.analyser.must_be_of(analyser, "the text statistics were counted", "count them")
+
     def idf(self, word: str) -> float:
         """The weight of a word for its rarity."""
-        return self.rarity(self.document_frequency.get(word, 0))
-
-    def rarity(self, frequency: int) -> float:
-        """That of every word in so many documents: ln((1 + N) / (1 + df)) + 1, which is never below 1."""
-        return math.log((1 + self.documents) / (1 + frequency)) + 1.0
+        return rarity(self.documents, self.document_frequency.get(word, 0))
 
     def __add__(self, other: TextStatistics) -> TextStatistics:
-        """The statistics of both samples together. Both must have been read with one analyser."""
+        """The statistics of both samples together. Both were read with one analyser."""
         if not isinstance(other, TextStatistics):
             return NotImplemented
+        if self.analyser is not None and other.analyser is not None and self.analyser != other.analyser:
+            (one, its), (another, theirs) = self.analyser, other.analyser
+            raise SettingError(
+                f"text statistics counted with version {its} of the analyser {one!r} cannot be added to those of "
+                f"version {theirs} of {another!r}; count both samples with one"
+            )
         frequency = Counter(self.document_frequency)
         frequency.update(other.document_frequency)
-        return TextStatistics(self.documents + other.documents, dict(frequency))
+        return TextStatistics(self.documents + other.documents, dict(frequency), self.analyser or other.analyser)
 
-    def arrays(self, analyser: str, version: str) -> dict[str, Array]:
-        """As flat arrays, words in order, with the name and version of the analyser that made the words."""
+    def arrays(self) -> dict[str, Array]:
+        """As flat arrays, words in order."""
         import numpy as np
 
         words = sorted(self.document_frequency)
@@ -71,36 +91,40 @@ class TextStatistics:
             "word_data": data,
             "word_start": start,
             "document_frequency": np.array([self.document_frequency[word] for word in words], np.int64),
-            "analyser": _as_bytes(analyser),
-            "analyser_version": _as_bytes(version),
+            **analyser_arrays(self.analyser or _ANY),
         }
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, Array], analyser: Analyser | None = None) -> TextStatistics:
-        """The statistics that `arrays` wrote; with another analyser than the one given, a SettingError."""
+    def from_arrays(cls, arrays: Mapping[str, Array]) -> TextStatistics:
+        """The statistics that `arrays` wrote."""
         stored = stored_analyser(arrays)
-        if analyser is not None and stored != (analyser.name, analyser.version):
-            raise SettingError(
-                f"the text statistics were made with version {stored[1]} of the analyser {stored[0]!r}, and version "
-                f"{analyser.version} of {analyser.name!r} is in use; make them anew with this one"
-            )
         words = separate_words(arrays["word_data"], arrays["word_start"])
         frequency = dict(zip(words, arrays["document_frequency"].tolist(), strict=True))
-        return cls(int(arrays["documents"][0]), frequency)
+        return cls(int(arrays["documents"][0]), frequency, None if stored == _ANY else stored)
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON can hold it, words in order, so that equal statistics are equal text."""
-        return {"documents": self.documents, "document_frequency": dict(sorted(self.document_frequency.items()))}
+        return {
+            "analyser": None if self.analyser is None else self.analyser._asdict(),
+            "documents": self.documents,
+            "document_frequency": dict(sorted(self.document_frequency.items())),
+        }
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> TextStatistics:
         """The statistics that `to_dict` wrote; SettingError for anything else."""
         match stored:
-            case {"documents": documents, "document_frequency": Mapping() as frequency, **rest} if not rest:
-                return cls(documents, dict(frequency))
+            case {
+                "analyser": None | {"name": str(), "version": str()} as analyser,
+                "documents": documents,
+                "document_frequency": Mapping() as frequency,
+                **rest,
+            } if not rest:
+                made_by = None if analyser is None else AnalyserVersion(analyser["name"], analyser["version"])
+                return cls(documents, dict(frequency), made_by)
         raise SettingError(
-            "text statistics are a mapping of exactly 'documents' to a number and 'document_frequency' to a mapping "
-            f"of words to numbers; {_described(stored)} was given"
+            "text statistics are a mapping of exactly 'analyser' to its 'name' and 'version' or null, 'documents' to a "
+            f"number and 'document_frequency' to a mapping of words to numbers; {_described(stored)} was given"
         )
 
 
@@ -111,7 +135,12 @@ def learn(texts: Iterable[str], analyser: Analyser) -> TextStatistics:
     for text in texts:
         documents += 1
         frequency.update({word.text for word in analyser.words(text)})
-    return TextStatistics(documents, dict(frequency))
+    return TextStatistics(documents, dict(frequency), AnalyserVersion.of(analyser))
+
+
+def rarity(documents: int, frequency: int) -> float:
+    """The weight of every word in so many of the documents: ln((1 + N) / (1 + df)) + 1, which is never below 1."""
+    return math.log((1 + documents) / (1 + frequency)) + 1.0
 
 
 def joined_words(words: Sequence[str]) -> tuple[Array, Array]:
@@ -131,9 +160,14 @@ def separate_words(data: Array, start: Array) -> list[str]:
     return [joined[first:end].decode("utf-8", "surrogatepass") for first, end in pairwise(ends)]
 
 
-def stored_analyser(arrays: Mapping[str, Array]) -> tuple[str, str]:
-    """The name and the version of the analyser whose words the statistics in the arrays are of."""
-    return arrays["analyser"].tobytes().decode(), arrays["analyser_version"].tobytes().decode()
+def analyser_arrays(analyser: AnalyserVersion) -> dict[str, Array]:
+    """The name and the version of an analyser as arrays."""
+    return {"analyser": _as_bytes(analyser.name), "analyser_version": _as_bytes(analyser.version)}
+
+
+def stored_analyser(arrays: Mapping[str, Array]) -> AnalyserVersion:
+    """The same again."""
+    return AnalyserVersion(arrays["analyser"].tobytes().decode(), arrays["analyser_version"].tobytes().decode())
 
 
 def _as_bytes(text: str) -> Array:

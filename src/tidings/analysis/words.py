@@ -12,7 +12,7 @@ import re
 import threading
 import unicodedata
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from tidings.errors import SettingError
 
@@ -38,6 +38,25 @@ class Analyser(Protocol):
     def version(self) -> str: ...
 
     def words(self, text: str) -> tuple[Word, ...]: ...
+
+
+class AnalyserVersion(NamedTuple):
+    """Which analyser made some words: what depends on them means nothing under another one."""
+
+    name: str
+    version: str
+
+    @classmethod
+    def of(cls, analyser: Analyser) -> AnalyserVersion:
+        return cls(analyser.name, analyser.version)
+
+    def must_be_of(self, analyser: Analyser, made: str, again: str) -> None:
+        """Refuses another analyser for what was `made`, such as "the text statistics were counted"."""
+        if self != AnalyserVersion.of(analyser):
+            raise SettingError(
+                f"{made} with version {self.version} of the analyser {self.name!r}, and version {analyser.version} of "
+                f"{analyser.name!r} is in use; {again} anew with this one"
+            )
 
 
 class SimpleAnalyser:

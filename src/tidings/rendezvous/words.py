@@ -35,6 +35,9 @@ class Words:
     statistics: TextStatistics = field(default=NO_STATISTICS, hash=False)
     visits: Mapping[Key, float] = field(default_factory=dict, hash=False)
 
+    def __post_init__(self) -> None:
+        self.statistics.check_analyser(analyser(self.analyser))
+
     @property
     def name(self) -> str:
         return "words"

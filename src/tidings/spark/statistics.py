@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from tidings.analysis.statistics import TextStatistics
-from tidings.analysis.words import SIMPLE
+from tidings.analysis.words import SIMPLE, AnalyserVersion
 from tidings.analysis.words import analyser as analyser_named
 from tidings.errors import SettingError
 
@@ -29,7 +29,7 @@ def text_statistics(documents: DataFrame, column: str, *, analyser: str = SIMPLE
     from pyspark.sql.functions import sum as total
     from pyspark.sql.types import StringType
 
-    analyser_named(analyser)  # what is wrong with it is said now
+    made_by = AnalyserVersion.of(analyser_named(analyser))  # what is wrong with it is said now
     fields = {field.name: field for field in documents.schema.fields}
     if column not in fields:
         raise SettingError(f"the documents have no column {column!r}; they have: {', '.join(fields)}")
@@ -45,7 +45,7 @@ def text_statistics(documents: DataFrame, column: str, *, analyser: str = SIMPLE
     rows = texts.mapInArrow(work, "word string, documents bigint")
     found = rows.groupBy("word").agg(total(col("documents")).alias("documents")).toArrow()
     frequency = dict(zip(found["word"].to_pylist(), found["documents"].to_pylist(), strict=True))
-    return TextStatistics(frequency.pop(None, 0), frequency)
+    return TextStatistics(frequency.pop(None, 0), frequency, made_by)
 
 
 def counted(analyser: str, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:

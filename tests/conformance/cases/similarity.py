@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from conformance.case import UNKNOWN, Case, Truth
 from tidings import Settings, TextStatistics
+from tidings.analysis.words import SIMPLE, AnalyserVersion
 
 
 def _case(name: str, profile: str, threshold: str, text: object, expected: Truth) -> Case:
@@ -88,7 +89,7 @@ CASES = [
 
 # Of 9 documents all hold `the`, 4 hold `fox` and none `red`: idf(the) = ln(10/10) + 1 = 1, idf(fox) = ln(10/5) + 1 =
 # 1.693147, idf(red) = ln(10/1) + 1 = 3.302585.
-STATISTICS = Settings(statistics=TextStatistics(9, {"the": 9, "fox": 4}))
+STATISTICS = Settings(statistics=TextStatistics(9, {"the": 9, "fox": 4}, AnalyserVersion.of(SIMPLE)))
 
 WITH_STATISTICS = [
     _case("the same text is 1 with any weights", "the red fox", ">= 1", "fox the red", True),

@@ -17,7 +17,7 @@ from language.text_strategies import texts
 from tidings import Settings, holds
 from tidings.analysis.latent import LatentSpace, fit, latent_cosine
 from tidings.analysis.statistics import NO_STATISTICS, learn
-from tidings.analysis.words import ENGLISH, SIMPLE
+from tidings.analysis.words import ENGLISH, SIMPLE, AnalyserVersion
 from tidings.errors import SettingError
 from tidings.index.array_file import open_arrays, write_arrays
 from tidings.index.text import latent
@@ -36,7 +36,7 @@ def question(profile: str, operator: Operator = AT_LEAST, threshold: float = 0.5
 
 def space_of(matrix: Sequence[float], dimensions: int = 3) -> LatentSpace:
     values = np.arange(dimensions, 0, -1, dtype=np.float64)
-    return LatentSpace(TERMS, np.array(matrix, np.float32), values, "simple", SIMPLE.version, NO_STATISTICS)
+    return LatentSpace(TERMS, np.array(matrix, np.float32), values, AnalyserVersion.of(SIMPLE), NO_STATISTICS)
 
 
 def some_spaces() -> st.SearchStrategy[LatentSpace]:

@@ -20,7 +20,7 @@ from index.text.text_batches import as_texts, hard_texts
 from language.text_strategies import odd_terms, text_patterns, texts
 from tidings.analysis.patterns import pattern_holds
 from tidings.analysis.statistics import NO_STATISTICS, TextStatistics, learn
-from tidings.analysis.words import ENGLISH, SIMPLE, Analyser
+from tidings.analysis.words import ENGLISH, SIMPLE, Analyser, AnalyserVersion
 from tidings.index.array_file import open_arrays, write_arrays
 from tidings.index.text import normalising
 from tidings.index.text.normalising import MOST_CONJUNCTIONS
@@ -86,7 +86,10 @@ def test_any_terms_and_any_texts(patterns: list[TextPattern], batch: list[str]) 
 
 
 statistics_of_any_kind = st.just(NO_STATISTICS) | st.builds(
-    TextStatistics, st.just(9), st.dictionaries(st.sampled_from(VOCABULARY), st.integers(0, 9))
+    TextStatistics,
+    st.just(9),
+    st.dictionaries(st.sampled_from(VOCABULARY), st.integers(0, 9)),
+    st.just(AnalyserVersion.of(SIMPLE)),
 )
 
 

@@ -18,7 +18,7 @@ from index.text.text_batches import as_texts
 from language.text_strategies import texts
 from tidings.analysis.cosine import cosine
 from tidings.analysis.statistics import NO_STATISTICS, TextStatistics, learn
-from tidings.analysis.words import ENGLISH, SIMPLE, Analyser
+from tidings.analysis.words import ENGLISH, SIMPLE, Analyser, AnalyserVersion
 from tidings.index.array_file import open_arrays, write_arrays
 from tidings.index.layout import Array
 from tidings.index.text import similarity
@@ -193,7 +193,7 @@ def test_a_profile_of_one_stop_word() -> None:
 def test_a_profile_of_500_words() -> None:
     chance = Random(5)
     words = [f"w{number}" for number in range(500)]
-    statistics = TextStatistics(1_000, {word: chance.randint(1, 1_000) for word in words})
+    statistics = TextStatistics(1_000, {word: chance.randint(1, 1_000) for word in words}, AnalyserVersion.of(SIMPLE))
     documents = [" ".join(chance.sample(words, size)) for size in (1, 50, 250, 499, 500)]
     thresholds = (0.05, 0.3, 0.7, 0.95, 1.0)
     agrees([question(" ".join(words), AT_LEAST, threshold) for threshold in thresholds], documents, statistics)
@@ -216,7 +216,7 @@ def test_a_document_of_ten_megabytes() -> None:
 
 
 def test_words_outside_profiles_weigh_as_the_statistics_say() -> None:
-    statistics = TextStatistics(99, {"common": 99, "rare": 1})
+    statistics = TextStatistics(99, {"common": 99, "rare": 1}, AnalyserVersion.of(SIMPLE))
     profile = [question("fox", AT_LEAST, threshold) for threshold in (0.5, 0.6, 0.7, 0.9)]
     agrees(profile, ["fox common", "fox rare", "fox unheard", "fox unheard unheard", "fox one two three"], statistics)
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tidings.analysis.cosine import cosine_of_products, frequency_weight, sum_of_squares
-from tidings.analysis.statistics import TextStatistics
+from tidings.analysis.statistics import TextStatistics, rarity
 from tidings.analysis.words import Analyser
 from tidings.index.facts import Facts, Texts
 from tidings.index.layout import Array
@@ -46,7 +46,7 @@ class SimilarityEngine:
         self._documents = documents  # int64[1]: of the statistics
         self._directory = directory(profiles)
         self._reader = Reader(dictionary, analyser)
-        self._unknown_idf = TextStatistics(int(documents[0]), {}).rarity(0)
+        self._unknown_idf = rarity(int(documents[0]), 0)
         self._always = np.flatnonzero(reaches(0.0, profiles.threshold, profiles.strict)).astype(np.int32)
         self._of_thread = threading.local()
 

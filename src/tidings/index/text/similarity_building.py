@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from tidings.analysis.cosine import frequency_weight, sum_of_squares
-from tidings.analysis.statistics import TextStatistics
+from tidings.analysis.statistics import TextStatistics, rarity
 from tidings.analysis.words import Analyser
 from tidings.index.layout import Array
 from tidings.index.text.dictionary import Dictionary, encoded
@@ -65,7 +65,7 @@ def _rarities(statistics: TextStatistics, words: int) -> Array:
     """Of so many words, those of the statistics first: computed once for all that are equally frequent."""
     known = np.fromiter(statistics.document_frequency.values(), np.int64)
     frequencies, of = np.unique(np.pad(known, (0, words - len(known))), return_inverse=True)
-    return np.array([statistics.rarity(each) for each in frequencies.tolist()], np.float64)[of]
+    return np.array([rarity(statistics.documents, each) for each in frequencies.tolist()], np.float64)[of]
 
 
 def _indexed(start: Array, word: Array, weight: Array, threshold: Array, strict: Array, idf: Array) -> ProfileArrays:
