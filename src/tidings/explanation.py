@@ -5,14 +5,14 @@ Truths come from `reference`, part by part; nothing is decided here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from tidings.analysis.cosine import contributions
 from tidings.analysis.latent import latent_contributions
-from tidings.analysis.patterns import pattern_witness
+from tidings.analysis.patterns import pattern_witness, positions_of
 from tidings.analysis.xml import xpath_nodes
 from tidings.analysis.xml_failures import xpath_failures
 from tidings.errors import EventError
@@ -128,8 +128,9 @@ def _details(predicate: Predicate, reading: Reading) -> Iterator[str]:
             continue
         holds = scalar_truth(predicate, element, reading)
         if isinstance(predicate, Matches) and holds and isinstance(element, str):
-            words = pattern_witness(predicate.pattern, reading.words(element), reading.settings.analyser)
-            yield from _limited([f"word {word.position}: {element[word.start : word.end]}" for word in words])
+            words = reading.words(element)
+            found = pattern_witness(predicate.pattern, words, reading.settings.analyser)
+            yield from _limited([f"word {at}: {element[words[at].start : words[at].end]}" for at in found])
         elif isinstance(predicate, Similarity) and isinstance(element, str):
             yield from _similarity_details(predicate, element, reading)
         elif isinstance(predicate, XPath):
@@ -145,13 +146,11 @@ def _similarity_details(predicate: Similarity, text: str, reading: Reading) -> I
         shares = contributions(profile, document, settings.statistics)
     else:
         shares = latent_contributions(latent, profile, document)
-    positions: dict[str, list[int]] = {}
-    for word in document:
-        positions.setdefault(word.text, []).append(word.position)
+    positions = positions_of(document)
     yield from _limited([f"{word}: {share:.4g} ({_places(positions[word])})" for word, share in shares])
 
 
-def _places(positions: list[int]) -> str:
+def _places(positions: Sequence[int]) -> str:
     shown = [str(position) for position in positions[:LISTED]] + ["…"] * (len(positions) > LISTED)
     return f"word{'s' if len(positions) > 1 else ''} {', '.join(shown)}"
 

@@ -22,15 +22,14 @@ T = TypeVar("T")
 
 def pattern_holds(pattern: TextPattern, words: Sequence[Word], analyser: Analyser) -> bool:
     """Whether `words`, the words of a text as `analyser` reads it, satisfy the pattern."""
-    return _satisfying(pattern, _positions(words), analyser) is not None
+    return _satisfying(pattern, positions_of(words), analyser) is not None
 
 
-def pattern_witness(pattern: TextPattern, words: Sequence[Word], analyser: Analyser) -> tuple[Word, ...]:
-    """The words that satisfied the pattern, in the order of the text: those of every part of an AND, those of each
-    part of an OR that holds, one occurrence of each chain. Empty when the pattern is false, and for what holds
-    because words are absent."""
-    satisfying = _satisfying(pattern, _positions(words), analyser) or frozenset()
-    return tuple(word for word in words if word.position in satisfying)
+def pattern_witness(pattern: TextPattern, words: Sequence[Word], analyser: Analyser) -> list[int]:
+    """The positions of the words that satisfied the pattern, in the order of the text: those of every part of an AND,
+    those of each part of an OR that holds, one occurrence of each chain. Empty when the pattern is false, and for what
+    holds because words are absent."""
+    return sorted(_satisfying(pattern, positions_of(words), analyser) or ())
 
 
 def necessary(
@@ -58,10 +57,11 @@ def necessary(
 Positions = Mapping[str, Sequence[int]]  # of each word of the text, rising
 
 
-def _positions(words: Sequence[Word]) -> Positions:
+def positions_of(words: Sequence[Word]) -> Positions:
+    """Where each word is: the one place in which words get their positions here."""
     positions: dict[str, list[int]] = {}
-    for word in words:
-        positions.setdefault(word.text, []).append(word.position)
+    for position, word in enumerate(words):
+        positions.setdefault(word.text, []).append(position)
     return positions
 
 

@@ -1,8 +1,10 @@
 """From text to words: named and versioned analysers, used alike for documents and for the terms of a pattern.
 
-The law of an analyser: the same text gives the same words wherever its name and version are the same; the positions
-of the words are 0, 1, 2 and so on, and `text[word.start:word.end]` is what was written. Built in are `simple`
-(Unicode words, case folded) and `english` (the same, stemmed). What `simple` takes for a word is said there.
+The law of an analyser: the same text gives the same words wherever its name and version are the same, and
+`text[word.start:word.end]` is what was written. The position of a word is its number among the words that the analyser
+gives, so that what it leaves out is not there: without stop words, king and spain stand side by side in "king of
+spain". Built in are `simple` (Unicode words, case folded) and `english` (the same, stemmed). What `simple` takes for a
+word is said there.
 """
 
 from __future__ import annotations
@@ -19,10 +21,9 @@ from tidings.errors import SettingError
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One word as it is compared: `text`, the `position` among the words, and where in the original it was."""
+    """One word as it is compared, `text`, and where in the original it was."""
 
     text: str
-    position: int
     start: int
     end: int
 
@@ -83,9 +84,9 @@ class SimpleAnalyser:
         if text.isascii():
             # Same result as below, without the detour through character classes.
             spans = (found.span() for found in _ASCII_WORD.finditer(text))
-            return tuple(Word(text[a:b].lower(), i, a, b) for i, (a, b) in enumerate(spans))
+            return tuple(Word(text[a:b].lower(), a, b) for a, b in spans)
         spans = (found.span() for found in _WORD.finditer(text.translate(_KINDS)))
-        return tuple(Word(_folded(text[a:b]), i, a, b) for i, (a, b) in enumerate(spans))
+        return tuple(Word(_folded(text[a:b]), a, b) for a, b in spans)
 
 
 class EnglishAnalyser:
@@ -99,7 +100,7 @@ class EnglishAnalyser:
 
     def words(self, text: str) -> tuple[Word, ...]:
         stem = _english_stemmer().stemWord
-        return tuple(Word(stem(word.text), word.position, word.start, word.end) for word in SIMPLE.words(text))
+        return tuple(Word(stem(word.text), word.start, word.end) for word in SIMPLE.words(text))
 
 
 def analyser(name: str) -> Analyser:

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.text.test_words import Halves
+from index.text.test_words import Halves, WithoutStopWords
 from index.text.text_batches import as_texts, hard_texts
 from language.text_strategies import odd_terms, text_patterns, texts
 from tidings.analysis.patterns import pattern_holds
@@ -64,7 +64,7 @@ some_patterns = st.lists(text_patterns(VOCABULARY, max_leaves=8), max_size=8)
 some_texts = st.lists(texts(VOCABULARY, max_words=16) | st.just(b"a"), max_size=4)
 
 
-@given(some_patterns, some_texts, st.sampled_from((SIMPLE, ENGLISH, Halves())))
+@given(some_patterns, some_texts, st.sampled_from((SIMPLE, ENGLISH, Halves(), WithoutStopWords())))
 def test_it_finds_what_the_reference_says(
     patterns: list[TextPattern], batch: list[str | bytes], analyser: Analyser
 ) -> None:
@@ -100,6 +100,12 @@ def test_under_which_word_a_conjunction_stands_changes_no_answer(
     engine = PatternEngine.build(patterns, SIMPLE, statistics, choice=choice)  # type: ignore[arg-type]  # a str to mypy
     engine.check()
     assert found(engine, batch) == expected(patterns, batch, SIMPLE)
+
+
+def test_what_an_analyser_leaves_out_is_not_between_the_words() -> None:
+    patterns = parsed('"king spain"', "king ->[1,1] spain", '"king of spain"', "king ->[0,0] sp*")
+    engine = agrees(patterns, ["the King of Spain", "king spain of", "king in spain"], WithoutStopWords())
+    assert found(engine, ["the King of Spain", "king in spain"]) == [[0, 3], [1]]
 
 
 def test_the_rarest_word_leads_to_a_conjunction() -> None:

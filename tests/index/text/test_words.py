@@ -29,7 +29,17 @@ class Halves:
 
     def words(self, text: str) -> tuple[Word, ...]:
         parts = [part for word in text.split() for part in (word, word[: len(word) // 2], "\ud800")]
-        return tuple(Word(part, position, 0, 0) for position, part in enumerate(parts))
+        return tuple(Word(part, 0, 0) for part in parts)
+
+
+class WithoutStopWords:
+    """An analyser of one's own that leaves words out."""
+
+    name = "without stop words"
+    version = "1"
+
+    def words(self, text: str) -> tuple[Word, ...]:
+        return tuple(word for word in SIMPLE.words(text) if word.text not in ("a", "of"))
 
 
 ANALYSERS: tuple[Analyser, ...] = (SIMPLE, ENGLISH, Halves())
