@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import timeit
 from collections.abc import Sequence
 
 import pytest
@@ -186,3 +187,16 @@ def test_facts_are_numbers_of_questions() -> None:
     found = engine_of(["/a", "/b"]).find(batch(["<b/>"]))
     assert (found.start.dtype.str, found.fact.dtype.str) == ("<i8", "<i4")
     assert found.fact.tolist() == [1]
+
+
+@pytest.mark.parametrize("question", ["//b[.//c = 5]/@y", "/a/b[.//c > 3][.//c < 2]"])
+def test_verifying_takes_time_in_proportion_to_the_document(question: str) -> None:
+    engine = engine_of([question])
+
+    def seconds(count: int) -> float:
+        document = batch(["<a>" + "<b><x><c>1</c></x></b>" * count + "<b><c>5</c></b><b y='1'/></a>"])
+        engine.find(document)
+        return min(timeit.repeat(lambda: engine.find(document), number=1, repeat=3))
+
+    assert seconds(40_000) < 10 * seconds(10_000)  # the square would be 16 times that
+    assert engine.counts[VERIFIED] > 0

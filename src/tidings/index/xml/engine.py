@@ -34,6 +34,7 @@ from tidings.index.xml.layout import (
     MORE_STACK,
     MORE_STATES,
     NODE_COUNT,
+    OF_HEAD,
     QUESTIONS,
     SLACK,
     SYMBOLS,
@@ -200,7 +201,7 @@ def _run(plan: Plan) -> Run:
     return Run(
         held=np.zeros(len(plan.access_bits), np.uint64),
         repeated=np.zeros(len(plan.access_bits), np.uint64),
-        head=np.zeros(2 * int(plan.sizes[SYMBOLS]), np.int64),
+        head=np.zeros(OF_HEAD * int(plan.sizes[SYMBOLS]), np.int64),
         stamp=np.zeros(states, np.int64),
         asked=np.zeros(len(plan.compound_fact), np.int64),
         fresh=np.zeros(states + 1, np.int32),

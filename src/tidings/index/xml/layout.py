@@ -39,6 +39,7 @@ ANY_SYMBOL = -1
 # What a kernel comes back with
 DONE, FOREIGN, MORE_NODES, MORE_FACTS, MORE_STATES, MORE_STACK, MORE_LISTS = 0, 1, 2, 3, 4, 5, 6
 
+OF_HEAD = 3  # numbers of `head` for each symbol
 LISTS = 3  # lists of nodes that each level of a program needs room for
 SLACK = 16  # bytes of `values` beyond twice the document
 
@@ -122,7 +123,7 @@ class Nodes(NamedTuple):
     value: Array  # int64
     length: Array  # int64
     state: Array  # int32: of the run
-    alike: Array  # int32: the next node with the same symbol, or -1; made when a program asks for it
+    alike: Array  # int32: nodes by symbol, those of each in document order; made when a program asks for it
     values: Array  # uint8
     used: Array  # int64: see the numbers below
 
@@ -156,7 +157,7 @@ class Run(NamedTuple):
 
     held: Array  # uint64: atoms that hold
     repeated: Array  # uint64: those of them without a test that hold of more than one node
-    head: Array  # int64[2 * symbols]: the first node with a symbol, and the document in which that was noted
+    head: Array  # int64[OF_HEAD * symbols]: where `alike` has the nodes of a symbol, its end, and for which document
     stamp: Array  # int64[states]: the step of the automaton in which it was reached last
     asked: Array  # int64[compounds]: the document for which it was looked at last
     fresh: Array  # int32: the set that a step of the automaton leads to

@@ -29,6 +29,7 @@ _ELEMENT, _ATTRIBUTE, _TEXT_STEP, _WHOLE = (
 _TEXT, _OTHER_ELEMENT, _OTHER_ATTRIBUTE = layout.TEXT, layout.OTHER_ELEMENT, layout.OTHER_ATTRIBUTE
 _TEXT_EQUAL, _CONTAINS, _SCANNED = layout.TEXT_EQUAL, layout.CONTAINS, layout.SCANNED
 _SERIAL, _ALIKE, _NODE_COUNT = layout.SERIAL, layout.ALIKE, layout.NODE_COUNT
+_OF_HEAD, _FROM, _UP_TO, _FOR = layout.OF_HEAD, 0, 1, 2  # what `head` has of a symbol
 _KIND = 7
 
 
@@ -71,12 +72,8 @@ def truth(plan, run, nodes, operation, node, position, last, free):  # type: ign
         return code == _ALL
     if code == _NONE:
         return not truth(plan, run, nodes, a, node, position, last, free)
-    if code == _POSITION:
-        return number_passes(b, float_key(np.float64(position)), key)
-    if code == _LAST:
-        return number_passes(b, float_key(np.float64(last)), key)
-    if code == _POSITION_LAST:
-        return number_passes(b, float_key(np.float64(position)), float_key(np.float64(last)))
+    if _POSITION <= code <= _POSITION_LAST:
+        return place_passes(code, b, key, position, last)
     # A path: its steps, each from lists[start:end] to a list behind it
     lists, steps = int32s(run, R.lists), int32s(plan, P.path_steps)
     lists[free] = node
@@ -120,6 +117,14 @@ def truth(plan, run, nodes, operation, node, position, last, free):  # type: ign
 
 
 @compiled
+def place_passes(code, kind, key, position, last):  # type: ignore[no-untyped-def]
+    """What a comparison with position() or last() says."""
+    if code == _POSITION_LAST:
+        key = float_key(np.float64(last))
+    return number_passes(kind, float_key(np.float64(last if code == _LAST else position)), key)
+
+
+@compiled
 def concluded(plan, run, nodes, lists, start, end, code, kind, key):  # type: ignore[no-untyped-def]
     """What the nodes at the end of a path say."""
     if code == _EXISTS:
@@ -152,7 +157,10 @@ def selected(run, nodes, lists, start, end, kind, wanted):  # type: ignore[no-un
     """Writes behind a list the nodes that a step selects from it, each once; where they end."""
     symbols, ends = int32s(nodes, N.symbol), int32s(nodes, N.end)
     to, plain, behind = end, kind & _KIND, np.int64(0)
-    same = first_alike(run, nodes, wanted) if kind & DESCENDANT and wanted >= 0 else np.int64(-1)
+    same, same_end = (
+        nodes_alike(run, nodes, wanted) if kind & DESCENDANT and wanted >= 0 else (np.int64(0), np.int64(0))
+    )
+    alike = int32s(nodes, N.alike)
     for at in range(start, end):
         node = np.int64(lists[at])
         if not kind & DESCENDANT:
@@ -166,11 +174,11 @@ def selected(run, nodes, lists, start, end, kind, wanted):  # type: ignore[no-un
                     lists[to] = below
                     to += 1
         elif wanted >= 0:
-            while 0 <= same < ends[node]:  # from where it came to for the nodes before, which stand before this one
-                if same > node:
-                    lists[to] = same
-                    to += 1
-                same = np.int64(int32s(nodes, N.alike)[same])
+            same = first_behind(alike, same, same_end, node)  # `same` is behind those below the nodes before this one
+            while same < same_end and alike[same] < ends[node]:
+                lists[to] = alike[same]
+                to += 1
+                same += 1
         else:
             for below in range(max(node + 1, behind), ends[node]):
                 if selects(plain, wanted, symbols[below]):
@@ -181,18 +189,45 @@ def selected(run, nodes, lists, start, end, kind, wanted):  # type: ignore[no-un
 
 
 @compiled
-def first_alike(run, nodes, symbol):  # type: ignore[no-untyped-def]
-    """The first node with a symbol, or -1; `alike` leads on. For each document made when the first program asks."""
+def nodes_alike(run, nodes, symbol):  # type: ignore[no-untyped-def]
+    """Where `alike` has the nodes with a symbol, and where they end."""
     head, counts = int64s(run, R.head), int64s(run, R.counts)
-    serial = counts[_SERIAL]
-    if counts[_ALIKE] != serial:
-        counts[_ALIKE] = serial
-        symbols, alike = int32s(nodes, N.symbol), int32s(nodes, N.alike)
-        for node in range(int64s(nodes, N.used)[_NODE_COUNT] - 1, -1, -1):
-            place = 2 * np.int64(symbols[node])
-            alike[node] = head[place] if head[place + 1] == serial else -1
-            head[place], head[place + 1] = node, serial
-    return head[2 * symbol] if head[2 * symbol + 1] == serial else np.int64(-1)
+    if counts[_ALIKE] != counts[_SERIAL]:
+        counts[_ALIKE] = counts[_SERIAL]
+        sort_alike(head, counts[_SERIAL], int32s(nodes, N.symbol), int64s(nodes, N.used)[_NODE_COUNT], nodes)
+    place = _OF_HEAD * symbol
+    if head[place + _FOR] != counts[_SERIAL]:
+        return np.int64(0), np.int64(0)
+    return head[place + _FROM], head[place + _UP_TO]
+
+
+@compiled
+def sort_alike(head, serial, symbols, count, nodes):  # type: ignore[no-untyped-def]
+    """Sorts the nodes of a document by symbol, by counting them: once for each document, when a program first asks."""
+    alike, to = int32s(nodes, N.alike), np.int64(0)
+    for node in range(count):
+        place = _OF_HEAD * np.int64(symbols[node])
+        if head[place + _FOR] != serial:
+            head[place + _FOR], head[place + _FROM], head[place + _UP_TO] = serial, -1, 0
+        head[place + _UP_TO] += 1
+    for node in range(count):
+        place = _OF_HEAD * np.int64(symbols[node])
+        if head[place + _FROM] < 0:
+            head[place + _FROM], head[place + _UP_TO], to = to, to, to + head[place + _UP_TO]
+        alike[head[place + _UP_TO]] = node
+        head[place + _UP_TO] += 1
+
+
+@compiled
+def first_behind(alike, start, end, node):  # type: ignore[no-untyped-def]
+    """The first place of a part of `alike` that has a node behind this one, by bisection."""
+    while start < end:
+        middle = (start + end) >> 1
+        if alike[middle] > node:
+            end = middle
+        else:
+            start = middle + 1
+    return start
 
 
 @compiled
