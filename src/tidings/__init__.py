@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tidings.analysis.statistics import TextStatistics as TextStatistics
+    from tidings.analysis.words import Analyser as Analyser
+    from tidings.analysis.words import AnalyserVersion as AnalyserVersion
+    from tidings.analysis.words import Word as Word
+    from tidings.analysis.words import register_analyser as register_analyser
     from tidings.errors import EventError as EventError
     from tidings.errors import IdentifierError as IdentifierError
     from tidings.errors import LimitError as LimitError
@@ -35,6 +39,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "tidings.analysis.statistics": ("TextStatistics",),
+    "tidings.analysis.words": ("Analyser", "AnalyserVersion", "Word", "register_analyser"),
     "tidings.errors": (
         "EventError",
         "IdentifierError",

@@ -111,7 +111,7 @@ def test_statistics_name_their_analyser() -> None:
         TextStatistics(1, {})
     assert str(raised.value) == (
         "text statistics name the analyser that made their words, and these name none; "
-        "give AnalyserVersion.of(analyser), or count them with learn(texts, analyser)"
+        "give tidings.AnalyserVersion.of(analyser), or count them with tidings.analysis.statistics.learn"
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import threading
@@ -14,8 +15,9 @@ import Stemmer
 from hypothesis import given
 from hypothesis import strategies as st
 
+import tidings
 from tidings.analysis import words as words_module
-from tidings.analysis.words import ENGLISH, SIMPLE, Analyser, Word, analyser, register
+from tidings.analysis.words import ENGLISH, SIMPLE, Analyser, Word, analyser, register_analyser
 from tidings.errors import SettingError
 
 any_text = st.text(st.characters())  # lone surrogates too, which text() by itself leaves out
@@ -192,15 +194,65 @@ def own_registry(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_analysers_are_found_by_name() -> None:
     assert analyser("simple") is SIMPLE
     assert analyser("english") is ENGLISH
-    register(Letters())
-    register(Letters())
+    register_analyser(Letters())
+    register_analyser(Letters())
     assert analyser("letters") == Letters()
     with pytest.raises(SettingError) as raised:
         analyser("englsh")
     assert str(raised.value) == (
-        "there is no analyser named 'englsh'; known are: english, letters, simple; "
-        "choose one of these, or register your own first"
+        "there is no analyser named 'englsh' in this process; known are: english, letters, simple; choose one of "
+        "these, or name your own by where it is, package.module:NAME, or register it here with "
+        "tidings.register_analyser"
     )
+
+
+@pytest.fixture
+def own_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name of a module with analysers: Letters under its own place, and under another name."""
+    (tmp_path / "letters_module.py").write_text(
+        "from analysis.test_words import Letters\n"
+        "LETTERS, OTHER, NONE = Letters('letters_module:LETTERS'), Letters('other'), 42\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "letters_module", raising=False)
+    return "letters_module"
+
+
+@pytest.mark.usefixtures("own_registry")
+def test_an_analyser_is_imported_by_where_it_is(own_module: str, tmp_path: Path) -> None:
+    name = f"{own_module}:LETTERS"
+    assert analyser(name) is analyser(name)
+    assert analyser(name).name == name
+    with tidings.Matcher(tmp_path / "matcher", analyser=name) as matcher:
+        matcher.add("a", "matches(t, '\"n e w s\"')")
+        assert matcher.match({"t": "some news"}).ids == ["a"]
+    del words_module._ANALYSERS[name]  # as in another process
+    assert tidings.Matcher.load(tmp_path / "matcher").match({"t": "news"}).ids == ["a"]
+
+
+@pytest.mark.usefixtures("own_registry", "own_module")
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (
+            "no_such_module:X",
+            "'no_such_module:X' cannot be imported: No module named 'no_such_module'; every",
+        ),
+        (":X", "the analyser ':X' cannot be imported: Empty module name; every process that matches needs its module"),
+        ("letters_module:X", "cannot be imported: module 'letters_module' has no attribute 'X'; every process"),
+        ("letters_module:NONE", "an analyser has a name, a version and words(text); 42 lacks some of these"),
+        (
+            "letters_module:OTHER",
+            (
+                "the analyser in letters_module:OTHER is named 'other'; one that is imported is named by where it is: "
+                "name = 'letters_module:OTHER'"
+            ),
+        ),
+    ],
+)
+def test_what_cannot_be_imported(name: str, message: str) -> None:
+    with pytest.raises(SettingError, match=re.escape(message)):
+        analyser(name)
 
 
 @pytest.mark.usefixtures("own_registry")
@@ -221,7 +273,7 @@ def test_analysers_are_found_by_name() -> None:
     ],
 )
 def test_what_cannot_be_registered(added: Analyser, message: str) -> None:
-    register(Letters())
+    register_analyser(Letters())
     with pytest.raises(SettingError) as raised:
-        register(added)
+        register_analyser(added)
     assert str(raised.value) == message

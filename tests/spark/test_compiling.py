@@ -11,8 +11,9 @@ import pytest
 
 from spark.frames import in_parts, rows_of
 from tidings import IdentifierError, Matcher, RefusedError, SettingError, StoreError
+from tidings.analysis import words
 from tidings.analysis.statistics import TextStatistics
-from tidings.analysis.words import ENGLISH, AnalyserVersion
+from tidings.analysis.words import ENGLISH, SIMPLE, AnalyserVersion
 from tidings.index.folder import read_version
 from tidings.reference import Settings
 from tidings.store import settings_record
@@ -330,3 +331,36 @@ def test_spark_keeps_nothing_of_what_was_compiled(spark: SparkSession, tmp_path:
     events = in_parts(spark.createDataFrame([(1, 94.2)], "id int, low double"))
     assert sorted(rows_of(match(events, path, "sharded", sharding=Sharding(2)))) == [(1, 3), (1, 4)]
     assert kept.size() == before
+
+
+def test_workers_import_an_analyser_by_where_it_is(spark: SparkSession, tmp_path: Path) -> None:
+    from tidings.spark import match, text_statistics
+
+    (tmp_path / "own_reading.py").write_text(
+        "from tidings.analysis.words import SIMPLE\n"
+        "class Plain:\n"
+        "    name, version = 'own_reading:PLAIN', '1'\n"
+        "    def words(self, text):\n"
+        "        return tuple(word for word in SIMPLE.words(text) if word.text not in ('a', 'of', 'the'))\n"
+        "PLAIN = Plain()\n"
+    )
+    spark.sparkContext.addPyFile(str(tmp_path / "own_reading.py"))
+    path = tmp_path / "index"
+    rows = table(spark, [(1, "matches(title, '\"king spain\"')"), (2, "similarity(title, 'king of spain') >= 1")])
+    assert compiled(rows, path, analyser="own_reading:PLAIN").added == 2
+    events = spark.createDataFrame([("e", "The King of Spain"), ("f", "a king in Spain")], "id string, title string")
+    for strategy in ("replicated", "sharded"):
+        assert rows_of(match(events, path, strategy)) == [("e", 1), ("e", 2)]
+    assert text_statistics(events, "title", analyser="own_reading:PLAIN").document_frequency["king"] == 2
+    with pytest.raises(SettingError, match="'nowhere:PLAIN' cannot be imported: No module named 'nowhere'"):
+        compiled(rows, tmp_path / "other", analyser="nowhere:PLAIN")
+
+
+def test_workers_say_that_an_analyser_is_registered_in_another_process(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tidings.spark import text_statistics
+
+    monkeypatch.setattr(words, "_ANALYSERS", {**words._ANALYSERS, "plain": SIMPLE})
+    with pytest.raises(Exception, match=r"there is no analyser named 'plain' in this process; .* package.module:NAME"):
+        text_statistics(table(spark, GOOD), "where", analyser="plain")

@@ -54,7 +54,7 @@ class TextStatistics:
         elif self.analyser is None:
             raise SettingError(
                 "text statistics name the analyser that made their words, and these name none; "
-                "give AnalyserVersion.of(analyser), or count them with learn(texts, analyser)"
+                "give tidings.AnalyserVersion.of(analyser), or count them with tidings.analysis.statistics.learn"
             )
 
     def check_analyser(self, analyser: Analyser) -> None:

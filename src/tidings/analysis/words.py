@@ -104,24 +104,24 @@ class EnglishAnalyser:
 
 
 def analyser(name: str) -> Analyser:
-    """The analyser of this name; SettingError when there is none."""
+    """The analyser of this name; SettingError when there is none. One of package.module:NAME is imported from there, so
+    that every process finds it by itself; one that was registered is known to its process only."""
     found = _ANALYSERS.get(name)
+    if found is None and ":" in name:
+        found = _ANALYSERS[name] = _imported(name)
     if found is None:
         known = ", ".join(sorted(_ANALYSERS))
         raise SettingError(
-            f"there is no analyser named {name!r}; known are: {known}; choose one of these, or register your own first"
+            f"there is no analyser named {name!r} in this process; known are: {known}; choose one of these, or name "
+            "your own by where it is, package.module:NAME, or register it here with tidings.register_analyser"
         )
     return found
 
 
-def register(added: Analyser) -> None:
-    """Adds an analyser under its name. Registering the same name and version again replaces it; others are refused."""
-    if not isinstance(added, Analyser):
-        raise SettingError(f"an analyser has a name, a version and words(text); {added!r} lacks some of these")
-    stated: dict[str, object] = {"name": added.name, "version": added.version}
-    for attribute, value in stated.items():
-        if not isinstance(value, str) or not value:
-            raise SettingError(f"the {attribute} of an analyser is a string that is not empty; {value!r} was given")
+def register_analyser(added: Analyser) -> None:
+    """Adds an analyser under its name, for this process. Registering the same name and version again replaces it;
+    others are refused."""
+    _check(added)
     present = _ANALYSERS.get(added.name)
     if present in (SIMPLE, ENGLISH):
         raise SettingError(f"the analyser {added.name!r} is built in and stays as it is; choose another name")
@@ -131,6 +131,33 @@ def register(added: Analyser) -> None:
             f"{added.version!r} may read texts differently; choose another name"
         )
     _ANALYSERS[added.name] = added
+
+
+def _imported(name: str) -> Analyser:
+    module, _, attribute = name.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as problem:
+        raise SettingError(
+            f"the analyser {name!r} cannot be imported: {problem}; every process that matches needs its module, on "
+            "Spark all executors: install it there, or give it to them with --py-files or addPyFile"
+        ) from problem
+    _check(found)
+    if found.name != name:
+        raise SettingError(
+            f"the analyser in {name} is named {found.name!r}; one that is imported is named by where it is: "
+            f"name = {name!r}"
+        )
+    return found  # type: ignore[no-any-return]  # it has been looked at
+
+
+def _check(given: Any) -> None:
+    if not isinstance(given, Analyser):
+        raise SettingError(f"an analyser has a name, a version and words(text); {given!r} lacks some of these")
+    stated: dict[str, object] = {"name": given.name, "version": given.version}
+    for attribute, value in stated.items():
+        if not isinstance(value, str) or not value:
+            raise SettingError(f"the {attribute} of an analyser is a string that is not empty; {value!r} was given")
 
 
 # The characters of the scripts Han and Hiragana among the letters and numbers, from Unicode's Scripts.txt. Planes 2
