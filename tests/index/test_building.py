@@ -30,7 +30,10 @@ from tidings.model.values import AttributeType, Literal
 from tidings.planning.statistics import EventStatistics
 
 Built = tuple[Segment, Array, list[Any]]  # the segment, which of the added its subscriptions are, and its slots
-_LISTS = (layout.KEY_LIST, layout.HAS_ALL_KEYS, layout.HAS_ANY_KEYS)
+_LISTS = (
+    *(layout.KEY_LIST, layout.HAS_ALL_KEYS, layout.HAS_ANY_KEYS),
+    *(layout.LONG_INTERVALS, layout.HAS_ALL_LONG, layout.HAS_ANY_LONG),
+)
 _TEXT_LISTS = (layout.TEXT_LIST, layout.HAS_ALL_TEXTS, layout.HAS_ANY_TEXTS)
 
 

@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,9 +17,10 @@ from hypothesis import strategies as st
 
 from strategies import INTEGERS, NAMES, PATHS, STRINGS, EventSource, events
 from tidings.index.arrow_columns import encode_arrow
-from tidings.index.encode import EncodedBatch, Encoder, encode_events, nearest
+from tidings.index.encode import EncodedBatch, Encoder, encode_events
 from tidings.index.keys import number_key
-from tidings.index.layout import ARRAY, DIRTY, EMPTY
+from tidings.index.layout import ARRAY, DIRTY, EMPTY, INEXACT
+from tidings.index.numbers import number_of
 from tidings.index.slots import Path, Slots, SlotType
 from tidings.model.event import Event, rows_of_arrow
 from tidings.model.result import EventProblem
@@ -27,7 +29,8 @@ from tidings.model.values import Unreadable
 ENCODED = [kind for kind in SlotType if not kind.is_of_facts]
 NUMBER, STRING, BOOLEAN, TIMESTAMP, PRESENCE, BYTES = ENCODED
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-Entry = tuple[int, int | bytes, int]  # slot, key or the bytes of a string, flags
+Key = int | bytes | tuple[int, int]  # the bytes of a string; key and rest of a number that has a rest
+Entry = tuple[int, Key, int]  # slot, key, flags
 
 
 def told(batch: EncodedBatch, slots: Slots) -> list[list[Entry]]:
@@ -39,7 +42,7 @@ def told(batch: EncodedBatch, slots: Slots) -> list[list[Entry]]:
         slot, flags, start = int(batch.slot[at]), int(batch.flags[at]), int(batch.text[at])
         if kinds[slot] in (STRING, BYTES) and not flags & EMPTY:
             return slot, batch.data[start : start + batch.length[at]].tobytes(), flags
-        return slot, int(batch.key[at]), flags
+        return slot, (int(batch.key[at]), start) if start else int(batch.key[at]), flags
 
     return [list(map(entry, range(batch.starts[row], batch.starts[row + 1]))) for row in range(batch.rows)]
 
@@ -61,7 +64,18 @@ def is_of(value: Any, kind: SlotType) -> bool:
     return isinstance(value, {STRING: str, BOOLEAN: bool, TIMESTAMP: datetime, BYTES: bytes}[kind])
 
 
-def key_of(value: Any) -> int | bytes:
+def is_inexact(value: Any) -> bool:
+    """Whether it is a number that neither float64 nor a whole number beside one tells from its neighbours."""
+    if not isinstance(value, int | Decimal) or not Decimal(value).is_finite():
+        return False
+    exact = Fraction(value)
+    if exact.denominator == 1:
+        return abs(exact) >= 2**1024 or abs(exact - Fraction(float(value))) >= 2**63
+    digits = "".join(map(str, Decimal(value).as_tuple().digits)).strip("0")
+    return len(digits) > 15 or abs(exact) < Fraction(2.0**-1022)
+
+
+def key_of(value: Any) -> Key:
     if isinstance(value, str | bytes):
         return value.encode() if isinstance(value, str) else value
     if isinstance(value, bool):
@@ -70,9 +84,12 @@ def key_of(value: Any) -> int | bytes:
         since = value - EPOCH
         return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
     try:
-        return number_key(float(value))
+        near = float(value)
     except OverflowError:
         return number_key(math.copysign(math.inf, value))
+    if isinstance(value, float) or math.isinf(near) or value != int(value) or near == value:
+        return number_key(near)
+    return number_key(near), int(value) - int(near)
 
 
 def expected(event: Event, slots: Slots) -> list[Entry]:
@@ -85,11 +102,12 @@ def expected(event: Event, slots: Slots) -> list[Entry]:
             flags = ARRAY if isinstance(value, tuple) else DIRTY if isinstance(value, Unreadable) else 0
             entries.append((slot, 0, flags))
         elif not isinstance(value, tuple):
-            entries += [(slot, key_of(value), 0)] if is_of(value, kind) else []
+            entries += [(slot, key_of(value), INEXACT * is_inexact(value))] if is_of(value, kind) else []
         else:
             fitting = [element for element in value if is_of(element, kind)]
             flags = ARRAY | (DIRTY if len(fitting) < len(value) else 0)
-            keys: list[int | bytes] = []
+            flags |= INEXACT * any(map(is_inexact, fitting))
+            keys: list[Key] = []
             for key in map(key_of, fitting):
                 if key not in keys:
                     keys.append(key)
@@ -187,16 +205,17 @@ def test_an_unreadable_attribute_is_reported_where_it_is_read() -> None:
     }
 
 
-# (value, whether it is held well enough by the nearest float64)
+# (value, whether the nearest float64 and a whole number beside it hold it)
 NUMBERS: list[tuple[int | Decimal, bool]] = [
     (0, True),
     (2**53, True),
-    (2**53 + 1, False),
+    (2**53 + 1, True),
     (2**53 + 2, True),
     (-(2**63), True),
-    (2**63 - 1, False),
+    (2**63 - 1, True),
     (10**22, True),
-    (10**23, False),  # few digits, but 1e23 is another number
+    (10**23, True),  # few digits, but 1e23 is another number
+    (10**300 + 1, False),  # what lies between has more than 64 bits
     (10**400, False),
     (-(10**400), False),
     (Decimal("94.2"), True),
@@ -205,9 +224,9 @@ NUMBERS: list[tuple[int | Decimal, bool]] = [
     (Decimal("1234567890123.456"), False),
     (Decimal("1234567890123456.5"), False),  # it equals its float64, and others share that
     (Decimal.from_float(0.1), False),
-    (Decimal("12345678901234567000"), False),
+    (Decimal("12345678901234567000"), True),
     (Decimal("12345678901234567168.000"), True),
-    (Decimal("1E+23"), False),
+    (Decimal("1E+23"), True),
     (Decimal("1E+400"), False),
     (Decimal("1E-400"), False),
     (Decimal("1E-310"), False),
@@ -220,29 +239,29 @@ NUMBERS: list[tuple[int | Decimal, bool]] = [
 def test_which_numbers_are_inexact(value: int | Decimal, held: bool) -> None:
     slots = every_slot("a")
     for source in ({"a": value}, {"a": [1, value]}):
-        assert encode_dicts([{"a": 1}, source], slots).inexact.tolist() == [False, not held]
-    assert not encode_dicts([{"a": value}], Slots([(("a",), PRESENCE)])).inexact[0]
+        marked = {slot for slot, _, flags in told(encode_dicts([source], slots), slots)[0] if flags & INEXACT}
+        assert marked == (set() if held else {slots.find(("a",), NUMBER)})
 
 
 SHORT = st.builds(
     lambda digits, exponent: Decimal(f"{digits}E{exponent}"), st.integers(-(10**15), 10**15), st.integers(-290, 0)
 )
-HELD = SHORT | st.integers(-(2**53), 2**53) | st.floats(1e15, 1e200).map(int)
+HELD = SHORT | st.integers(-(2**70), 2**70) | st.floats(1e15, 1e200).map(int)
 ANY_NUMBER = st.integers() | st.decimals(allow_nan=False) | st.sampled_from(INTEGERS)
 
 
 @given(HELD, st.data())
 @example(Decimal("0.1"), None)
-def test_a_number_that_is_not_inexact_compares_as_its_float64(
+def test_a_number_that_is_not_inexact_compares_as_its_key_and_rest(
     literal: int | Decimal, data: st.DataObject | None
 ) -> None:
-    """With every literal that is itself well held: a fraction of few digits, or a whole number that is a float64."""
+    """With every literal that is itself well held: a fraction of few digits, or a whole number."""
     around = st.sampled_from((literal, Decimal(float(literal)), int(float(literal)), literal + Decimal("1E-20")))
     value = data.draw(ANY_NUMBER | SHORT | around) if data else Decimal(float(literal))
-    found, inexact = nearest(value)
-    if not inexact:
-        key, other = number_key(found), number_key(float(literal))
-        assert (key > other) - (key < other) == (value > literal) - (value < literal)
+    *found, exact = number_of(value)
+    if exact:
+        *other, _ = number_of(literal)
+        assert (found > other) - (found < other) == (value > literal) - (value < literal)
 
 
 # Arrow
@@ -335,7 +354,6 @@ def assert_means_the_same(table: pa.Table | pa.RecordBatch, slots: Slots) -> Enc
         reject()
     by_rows = encode_dicts(rows, slots)
     assert told(by_columns, slots) == told(by_rows, slots)
-    assert by_columns.inexact.tolist() == by_rows.inexact.tolist()
     assert by_columns.problems == by_rows.problems
     return by_columns
 
@@ -420,7 +438,6 @@ def test_values_under_nulls_are_not_read() -> None:
     table = pa.table([floats, times, large, strings, lists], names=[*"abcde"])
     batch = assert_means_the_same(table, every_slot(*"abcde"))
     assert not batch.problems
-    assert not batch.inexact.any()
 
 
 def test_hidden_fields_of_null_records_are_not_read() -> None:

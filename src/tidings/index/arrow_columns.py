@@ -30,10 +30,10 @@ from tidings.index.encode import (
     Interleaving,
     Plan,
     distinct,
-    nearest,
 )
 from tidings.index.keys import hash_strings, number_keys
-from tidings.index.layout import ARRAY, DIRTY, EMPTY, Array
+from tidings.index.layout import ARRAY, DIRTY, EMPTY, INEXACT, Array
+from tidings.index.numbers import FIRST_SHARED, number_of
 from tidings.index.slots import SlotType
 from tidings.model.event import Event, rows_of_arrow
 from tidings.model.result import EventProblem
@@ -42,7 +42,6 @@ from tidings.model.values import Unreadable, normal
 _DAY_US = 86_400_000_000
 _PER_UNIT_US = {"s": 1_000_000, "ms": 1_000, "us": 1}
 _FIRST_US, _LAST_US = -719_162 * _DAY_US, 2_932_897 * _DAY_US - 1  # the years 1 to 9999
-_EXACT_INTEGERS = np.uint64(2**53)
 _SHORT_INTEGERS, _EXACT_POWERS = 10**15, 22  # m / 10**s is rounded once, and correctly, up to these
 _OUT_OF_YEARS = "the time lies outside the years 1 to 9999 in UTC"
 
@@ -59,7 +58,7 @@ class _Values(NamedTuple):
     valid: Array | None
     usable: Array | None
     key: Array = NO_KEYS
-    text: Array = NO_KEYS
+    text: Array = NO_KEYS  # or the rests of numbers
     length: Array = NO_LENGTHS
     data: Array = NO_BYTES
     inexact: Array | None = None  # None for none
@@ -108,8 +107,6 @@ def _read_columns(column: pa.Array, plan: Plan, found: Interleaving) -> None:
     else:
         found.feeds += _array_feeds(plan, values, place.starts, place.there)
         row_of = np.repeat(found.every_row[:-1], np.diff(place.starts))
-    if values.inexact is not None and SlotType.NUMBER in plan.slots:
-        found.inexact[row_of[values.inexact]] = True
     last = {int(row_of[position]): reason for position, reason in values.unreadable.items()}
     found.problems += [EventProblem(row, plan.name, reason) for row, reason in last.items()]
 
@@ -147,6 +144,7 @@ def _field(array: pa.Array, name: str) -> pa.Array:
 def _read_rows(table: pa.Table | pa.RecordBatch, plan: Plan, encoder: Encoder, found: Interleaving) -> None:
     encoded = encoder.values(plan, [Event(None, normal({plan.path[0]: value})) for value in _cells(table)])
     rows = np.repeat(np.arange(found.rows), np.diff(encoded.starts))
+    of_text = [plan.slots[kind] for kind in OF_TEXT if kind in plan.slots]
     for slot in np.unique(encoded.slot):
         here = encoded.slot == slot
         feed = Feed(
@@ -154,12 +152,11 @@ def _read_rows(table: pa.Table | pa.RecordBatch, plan: Plan, encoder: Encoder, f
             _starts(np.bincount(rows[here], minlength=found.rows), found.every_row),
             encoded.key[here],
             encoded.text[here],
-            encoded.length[here],
+            encoded.length[here] if slot in of_text else NO_LENGTHS,
             encoded.flags[here],
             encoded.data,
         )
         found.feeds.append(feed)
-    found.inexact |= encoded.inexact
     found.problems += encoded.problems
 
 
@@ -244,19 +241,23 @@ def _numbers(array: pa.Array, plain: _Values) -> _Values:
         is_number = numbers == numbers
         usable = plain.usable if is_number.all() else _both(plain.usable, is_number)
         return plain._replace(usable=usable, key=number_keys(numbers))
-    return plain._replace(key=number_keys(numbers), inexact=_inexact_integers(raw, plain.valid))
+    return plain._replace(key=number_keys(numbers), text=_rests(raw, numbers))
 
 
-def _inexact_integers(raw: Array, valid: Array | None) -> Array | None:
+def _rests(raw: Array, numbers: Array) -> Array:
+    """What integers of 64 bits have beside their nearest float64. Modulo 2**64, so that 2**64 itself needs no place."""
     if raw.dtype.itemsize < 8:
-        return None
+        return NO_KEYS
     magnitude = raw if raw.dtype == np.uint64 else np.abs(raw).view(np.uint64)
-    large = magnitude > _EXACT_INTEGERS if valid is None else (magnitude > _EXACT_INTEGERS) & valid
-    if not large.any():
-        return None
-    magnitude = magnitude[large]
-    large[large] = magnitude // (magnitude & (~magnitude + np.uint64(1))) > _EXACT_INTEGERS  # of its odd part
-    return large
+    large = np.flatnonzero(magnitude > np.uint64(FIRST_SHARED))
+    if not len(large):
+        return NO_KEYS
+    near = np.abs(numbers[large])
+    near[near == 2.0**64] = 0
+    nearest = near.astype(np.uint64).view(np.int64)
+    rests = np.zeros(len(raw), np.int64)
+    rests[large] = raw[large].view(np.int64) - np.where(numbers[large] < 0, -nearest, nearest)
+    return rests
 
 
 def _decimals(array: pa.Array, plain: _Values) -> _Values:
@@ -270,11 +271,14 @@ def _decimals(array: pa.Array, plain: _Values) -> _Values:
         numbers = low / 10.0**scale
         hard = (words["f1"] != low >> 63) | (low >= _SHORT_INTEGERS) | (low <= -_SHORT_INTEGERS)
     positions = np.flatnonzero(_both(plain.valid, hard))
-    found = [nearest(value) for value in array.take(positions).to_pylist()]
-    numbers[positions] = [number for number, _ in found]
-    inexact = np.zeros(len(array), np.bool_)
-    inexact[positions] = [inexact for _, inexact in found]
-    return plain._replace(key=number_keys(numbers), inexact=inexact)
+    keys = number_keys(numbers)
+    if not len(positions):
+        return plain._replace(key=keys)
+    rests, inexact = np.zeros(len(array), np.int64), np.zeros(len(array), np.bool_)
+    found = zip(*map(number_of, array.take(positions).to_pylist()), strict=True)
+    keys[positions], rests[positions], exact = (np.array(each) for each in found)
+    inexact[positions] = ~exact
+    return plain._replace(key=keys, text=rests, inexact=inexact)
 
 
 def _times(array: pa.Array, plain: _Values) -> _Values:
@@ -376,13 +380,15 @@ def _scalar_feeds(plan: Plan, values: _Values, every_row: Array) -> Iterator[Fee
         yield Feed(plan.presence, _starts(values.valid, every_row), flags=_chosen(flags, values.valid))
     if values.kind is not None and values.kind in plan.slots:
         usable = values.usable
+        flags = NO_FLAGS if values.inexact is None else values.inexact * np.uint8(INEXACT)
         yield Feed(
             plan.slots[values.kind],
             _starts(usable, every_row),
             _chosen(values.key, usable),
             _chosen(values.text, usable),
             _chosen(values.length, usable),
-            data=values.data,
+            _chosen(flags, usable),
+            values.data,
         )
 
 
@@ -410,7 +416,12 @@ def _array_feeds(plan: Plan, values: _Values, starts: Array, there: Array | None
         if kind is values.kind:
             usable = np.ones(values.size, np.bool_) if values.usable is None else values.usable
             columns = (values.key, values.text, values.length, values.data)
-            yield Feed(slot, *distinct(there, starts, usable, *columns))._replace(data=values.data)
+            feed = Feed(slot, *distinct(there, starts, usable, *columns))._replace(data=values.data)
+            if values.inexact is not None:
+                row_of = np.repeat(np.arange(rows), np.diff(starts))
+                inexact = np.bincount(row_of[usable & values.inexact], minlength=rows) > 0
+                feed.flags[np.repeat(inexact, np.diff(feed.starts))] |= INEXACT
+            yield feed
         else:
             flags = np.where(np.diff(starts)[there] > 0, ARRAY | EMPTY | DIRTY, ARRAY | EMPTY).astype(np.uint8)
             yield Feed(slot, present, flags=flags)

@@ -15,6 +15,7 @@ from tidings.index.layout import SEGMENT as S
 from tidings.index.views import int32s, int64s, uint8s
 
 _EMPTY, _DIRTY, _ARRAY, _NEGATED = layout.EMPTY, layout.DIRTY, layout.ARRAY, layout.NEGATED
+_INEXACT = layout.INEXACT
 FALSE, TRUE, UNDECIDED = 0, 1, 2
 _SLOT, _A, _B = 1, 2, 3  # in the row of a check
 
@@ -111,6 +112,8 @@ def value_satisfies(seg, check, batch, entry):  # type: ignore[no-untyped-def]
         return _in_list(seg, operation == layout.TEXT_LIST, a, b, batch, entry, key)
     if operation == layout.TEXT_INTERVAL:
         return _text_within(seg, check, batch, entry)
+    if operation == layout.LONG_INTERVALS:
+        return _in_intervals(seg, a, b, batch, entry)
     if operation == layout.TEXT_EQUAL:
         return is_text(seg, batch, entry, a)
     if operation == layout.TEXT_DIFFERENT:
@@ -133,6 +136,17 @@ def _in_list(seg, texts, a, b, batch, entry, key):  # type: ignore[no-untyped-de
     lists = int64s(seg, S.lists)
     for i in range(a, b):
         if is_text(seg, batch, entry, lists[i]) if texts else lists[i] == key:
+            return True
+    return False
+
+
+@compiled
+def _in_intervals(seg, a, b, batch, entry):  # type: ignore[no-untyped-def]
+    """Whether a number lies in one of some closed intervals, by its key and, where keys are equal, by its rest."""
+    lists, key, rest = int64s(seg, S.lists), int64s(batch, B.key)[entry], int64s(batch, B.text)[entry]
+    for i in range(a, b, layout.INTERVAL_SIZE):
+        above = key > lists[i] or (key == lists[i] and rest >= lists[i + 1])
+        if above and (key < lists[i + 2] or (key == lists[i + 2] and rest <= lists[i + 3])):
             return True
     return False
 
@@ -163,13 +177,19 @@ def _text_within(seg, check, batch, entry):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _has(seg, batch, first, count, wanted, texts):  # type: ignore[no-untyped-def]
-    """Whether an array holds one wanted value: a key, or the number of a string."""
-    flags, key = uint8s(batch, B.flags), int64s(batch, B.key)
+def _has(seg, batch, first, count, operation, i):  # type: ignore[no-untyped-def]
+    """Whether an array holds one wanted value of the lists: a key, the number of a string, or an interval."""
+    flags, key, wanted = uint8s(batch, B.flags), int64s(batch, B.key), int64s(seg, S.lists)[i]
     for entry in range(first, first + count):
         if flags[entry] & _EMPTY:
             continue
-        if is_text(seg, batch, entry, wanted) if texts else key[entry] == wanted:
+        if operation <= layout.HAS_ANY_KEYS:
+            holds = key[entry] == wanted
+        elif operation <= layout.HAS_ANY_TEXTS:
+            holds = is_text(seg, batch, entry, wanted)
+        else:
+            holds = _in_intervals(seg, i, i + layout.INTERVAL_SIZE, batch, entry)
+        if holds:
             return True
     return False
 
@@ -179,11 +199,10 @@ def _any_satisfies(seg, check, batch, first, count):  # type: ignore[no-untyped-
     rows, row = int64s(seg, S.check_rows), 4 * check
     operation = rows[row] & 0xFF
     if operation >= layout.HAS_ALL_KEYS:
-        texts = operation == layout.HAS_ALL_TEXTS or operation == layout.HAS_ANY_TEXTS
-        every = operation == layout.HAS_ALL_KEYS or operation == layout.HAS_ALL_TEXTS
-        lists = int64s(seg, S.lists)
-        for i in range(rows[row + _A], rows[row + _B]):
-            if _has(seg, batch, first, count, lists[i], texts) != every:
+        every = (operation - layout.HAS_ALL_KEYS) % 2 == 0
+        step = layout.INTERVAL_SIZE if operation >= layout.HAS_ALL_LONG else 1
+        for i in range(rows[row + _A], rows[row + _B], step):
+            if _has(seg, batch, first, count, operation, i) != every:
                 return not every
         return every
     flags = uint8s(batch, B.flags)
@@ -194,7 +213,7 @@ def _any_satisfies(seg, check, batch, first, count):  # type: ignore[no-untyped-
 
 
 @compiled
-def check_truth(seg, check, batch, scratch, inexact):  # type: ignore[no-untyped-def]
+def check_truth(seg, check, batch, scratch):  # type: ignore[no-untyped-def]
     """TRUE, or FALSE for false and unknown alike, or UNDECIDED where only the reference can say.
 
     A check of a string that many subscriptions share is evaluated once for a row. Intervals and sets are quicker
@@ -204,15 +223,15 @@ def check_truth(seg, check, batch, scratch, inexact):  # type: ignore[no-untyped
     if operation == layout.OPAQUE:
         return UNDECIDED
     if operation <= layout.OUTSIDE or operation >= layout.HAS_ALL_KEYS:
-        return _evaluated(seg, check, operation, batch, scratch, inexact)
+        return _evaluated(seg, check, operation, batch, scratch)
     memo, serial = int64s(scratch, M.memo), int64s(scratch, M.serial)[0]
     if memo[check] >> 2 != serial:
-        memo[check] = serial << 2 | _evaluated(seg, check, operation, batch, scratch, inexact)
+        memo[check] = serial << 2 | _evaluated(seg, check, operation, batch, scratch)
     return memo[check] & 3
 
 
 @compiled
-def _evaluated(seg, check, operation, batch, scratch, inexact):  # type: ignore[no-untyped-def]
+def _evaluated(seg, check, operation, batch, scratch):  # type: ignore[no-untyped-def]
     rows, row = int64s(seg, S.check_rows), 4 * check
     slot, negated = rows[row + _SLOT], ((rows[row] >> 8) & _NEGATED) != 0
     present = int64s(scratch, M.seen)[slot] == int64s(scratch, M.serial)[0]
@@ -225,8 +244,8 @@ def _evaluated(seg, check, operation, batch, scratch, inexact):  # type: ignore[
         return FALSE
     if operation >= layout.HAS_ALL_KEYS and not flags[first] & _ARRAY:
         return FALSE
-    if inexact:
-        return UNDECIDED  # the reference decides every find of such a row
+    if flags[first] & _INEXACT:
+        return UNDECIDED
     holds = _any_satisfies(seg, check, batch, first, int32s(scratch, M.counts)[slot])
     if not negated:
         return TRUE if holds else FALSE

@@ -12,7 +12,7 @@ import numpy as np
 from tidings.index import layout
 from tidings.index.engines import question_of
 from tidings.index.layout import LEAST, Array
-from tidings.index.literals import ORDERED, bounds_of, key_of, too_long
+from tidings.index.literals import ORDERED, bounds_of, has_long, key_of, long_intervals
 from tidings.index.slots import OF_TYPE, Slots, SlotType
 from tidings.model.predicates import (
     Between,
@@ -51,6 +51,13 @@ class Strings:
 
 
 CheckRow = tuple[int, int, int, int, int]  # operation, flags, slot, a, b
+_LONG = {HasAll: layout.HAS_ALL_LONG, HasAny: layout.HAS_ANY_LONG}
+_CLOSED = {
+    Operator.LESS: Operator.LESS_OR_EQUAL,
+    Operator.LESS_OR_EQUAL: Operator.LESS_OR_EQUAL,
+    Operator.GREATER: Operator.GREATER_OR_EQUAL,
+    Operator.GREATER_OR_EQUAL: Operator.GREATER_OR_EQUAL,
+}
 
 
 class Checks:
@@ -89,9 +96,10 @@ class Checks:
         return key_of(literal), -1
 
     def interval(self, term: Predicate | Not) -> tuple[int, int, int, int] | None:
-        """The kind, slot and closed bounds of a range on numbers, times or booleans; None for anything else."""
-        if too_long(term):
-            return None
+        """The kind, slot and closed bounds of a range on numbers, times or booleans; None for anything else.
+
+        Of long numbers (`has_long`) the bounds lead to candidates.
+        """
         match term:
             case Between(_, low, high) if low.type in ORDERED:
                 return layout.BETWEEN, self.slot(term, low.type), key_of(low), key_of(high)
@@ -99,6 +107,7 @@ class Checks:
                 Operator.EQUAL,
                 Operator.NOT_EQUAL,
             ):
+                operator = _CLOSED[operator] if has_long(term) else operator
                 least, most = bounds_of(operator, key_of(literal))
                 kind = layout.UPPER if least == LEAST else layout.LOWER
                 return kind, self.slot(term, literal.type), least, most
@@ -107,7 +116,7 @@ class Checks:
 
     def point(self, term: Predicate | Not) -> tuple[int, int, int, int] | None:
         """The same for what equals one value: its key; of a string its number, whose hash is made later."""
-        if not isinstance(term, Comparison) or term.operator is not Operator.EQUAL or too_long(term):
+        if not isinstance(term, Comparison) or term.operator is not Operator.EQUAL:
             return None
         key, text = self.key(term.literal)
         order, key = (layout.POINT, key) if text < 0 else (layout.TEXT_POINT, text)
@@ -138,8 +147,8 @@ class Checks:
         }
 
     def _check_row(self, predicate: Predicate, flags: int) -> CheckRow:
-        if too_long(predicate):
-            return layout.OPAQUE, 0, -1, 0, 0
+        if has_long(predicate):
+            return self._long_row(predicate, flags)
         match predicate:
             case IsNull(attribute):
                 return layout.IS_NULL, flags, self.slots.number(attribute.path, SlotType.PRESENCE), 0, 0
@@ -161,6 +170,13 @@ class Checks:
                     return layout.OPAQUE, 0, -1, 0, 0
                 slot, number = fact
                 return layout.INTERVAL, flags, slot, number, number
+
+    def _long_row(self, predicate: Predicate, flags: int) -> CheckRow:
+        intervals = long_intervals(predicate)
+        if intervals is None:
+            return layout.OPAQUE, 0, -1, 0, 0
+        operation = _LONG.get(type(predicate), layout.LONG_INTERVALS)
+        return operation, flags, self.slot(predicate, AttributeType.NUMBER), *self._listed(intervals)
 
     def _comparison_row(self, predicate: Comparison, operator: Operator, literal: Literal, flags: int) -> CheckRow:
         slot = self.slot(predicate, literal.type)
@@ -200,11 +216,15 @@ class Checks:
         else:
             values = tuple(sorted({key_of(literal) for literal in literals}))
             operation = keys
+        return operation, flags, slot, *self._listed(values)
+
+    def _listed(self, values: tuple[int, ...]) -> tuple[int, int]:
+        """Where these values stand in the lists, each row of values once."""
         start = self._list_of.get(values)
         if start is None:
             start = self._list_of[values] = len(self.lists)
             self.lists.extend(values)
-        return operation, flags, slot, start, start + len(values)
+        return start, start + len(values)
 
     def _like_row(self, predicate: Like, pattern: LikePattern, flags: int) -> CheckRow:
         slot = self.slot(predicate, AttributeType.STRING)

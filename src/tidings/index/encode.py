@@ -2,7 +2,7 @@
 
 Only the slots of the index are encoded. A missing or null attribute has no entry; a scalar fills the slot of its type,
 an array every slot of its path with its distinct elements of that type; both fill PRESENCE. What a slot says is exactly
-what `Event.value` says, but for numbers that float64 cannot hold: they get the nearest key, and their row is `inexact`.
+what `Event.value` says, but for numbers that `numbers` cannot tell from their neighbours, which are marked as INEXACT.
 Events come as objects here, and as Arrow tables in `arrow_columns`, with the same entries.
 """
 
@@ -20,8 +20,9 @@ import numpy as np
 from tidings.index.check_kernels import same_bytes
 from tidings.index.compiling import compiled
 from tidings.index.hashing import mixed
-from tidings.index.keys import SIGNIFICANT_DIGITS, SMALLEST_NORMAL, hash_bytes, number_key
-from tidings.index.layout import ARRAY, DIRTY, EMPTY, Array, Batch
+from tidings.index.keys import hash_bytes, number_key
+from tidings.index.layout import ARRAY, DIRTY, EMPTY, INEXACT, Array, Batch
+from tidings.index.numbers import number_of
 from tidings.index.slots import Path, Slots, SlotType
 from tidings.model.event import Event
 from tidings.model.predicates import Attribute
@@ -55,6 +56,7 @@ class EncodedBatch:
     0 for PRESENCE. Flags: ARRAY, the entry comes from an array, and there is one for each distinct element; EMPTY, none
     of its elements is of the slot's type; DIRTY, it has others too (null, NaN, unreadable, of another type), so that
     NOT of a predicate which none satisfies is unknown. DIRTY without ARRAY is PRESENCE of what could not be read.
+    INEXACT, the value, or an element of the array, is a number that key and rest do not tell from its neighbours.
 
     `data` is read-only whatever it came from, so that kernels see one type. In `problems`, `event` is the row.
     """
@@ -63,17 +65,16 @@ class EncodedBatch:
     starts: Array  # int64[rows + 1]
     slot: Array  # int32
     key: Array  # int64
-    text: Array  # int64: where a string's UTF-8 begins in `data`
+    text: Array  # int64: where a string's UTF-8 begins in `data`; the rest of a number
     length: Array  # int32: its number of bytes
     flags: Array  # uint8
     data: Array  # uint8
-    inexact: Array  # bool[rows]: it has a number that its key does not tell from its neighbours
     problems: tuple[EventProblem, ...]
 
     @property
     def batch(self) -> Batch:
         """The arrays alone, as the kernels take them."""
-        return Batch(self.starts, self.slot, self.key, self.text, self.length, self.flags, self.data, self.inexact)
+        return Batch(self.starts, self.slot, self.key, self.text, self.length, self.flags, self.data)
 
     def check(self, slots: Slots) -> None:
         """Asserts every invariant."""
@@ -86,7 +87,6 @@ class EncodedBatch:
             ("text", np.int64, entries),
             ("length", np.int32, entries),
             ("flags", np.uint8, entries),
-            ("inexact", np.bool_, self.rows),
             ("data", np.uint8, len(self.data)),
         ):
             found = getattr(self, name)
@@ -105,18 +105,21 @@ class EncodedBatch:
         assert all(type(problem.event) is int and 0 <= problem.event < self.rows for problem in self.problems)
 
     def _check_entries(self, types: Array, same_slot: Array) -> None:
-        empty, dirty, of_array = (self.flags & flag != 0 for flag in (EMPTY, DIRTY, ARRAY))
+        empty, dirty, of_array, inexact = (self.flags & flag != 0 for flag in (EMPTY, DIRTY, ARRAY, INEXACT))
         text, presence = np.isin(types, OF_TEXT) & ~empty, types == SlotType.PRESENCE
-        assert np.all(self.flags <= EMPTY | DIRTY | ARRAY)
+        number = (types == SlotType.NUMBER) & ~empty
+        assert np.all(self.flags <= EMPTY | DIRTY | ARRAY | INEXACT)
+        assert np.all(number | ~inexact)
         assert np.all(of_array | ~empty)
         assert np.all(of_array | presence | ~dirty)
         assert not np.any(presence & (empty | (of_array & dirty)))
         assert np.all(self.flags[1:][same_slot] == self.flags[:-1][same_slot]), "elements of one array differ in flags"
         assert np.all(of_array[1:][same_slot] & ~empty[1:][same_slot]), "several entries, but not of an array"
         assert np.all(self.key[presence | empty] == 0)
-        assert np.all(self.text[~text] == 0)
+        assert np.all(self.text[~text & ~number] == 0)
         assert np.all(self.length[~text] == 0)
-        assert np.all((self.text >= 0) & (self.length >= 0) & (self.text + self.length <= len(self.data)))
+        start, end = self.text[text], (self.text + self.length)[text]
+        assert np.all((start >= 0) & (start <= end) & (end <= len(self.data)))
         assert np.all(np.isin(self.key[(types == SlotType.BOOLEAN) & ~empty], (0, 1)))
         for entry in np.flatnonzero(text):
             start, end = self.text[entry], self.text[entry] + self.length[entry]
@@ -187,11 +190,8 @@ class Encoder:
             np.array(length, np.int32),
             np.array(flags, np.uint8),
             np.frombuffer(b"".join(collected.texts), np.uint8),
-            np.zeros(rows, np.bool_),
             tuple(collected.problems),
         )
-        if collected.inexact:
-            encoded.inexact[collected.inexact] = True
         if collected.texts:
             columns = (encoded.slot, encoded.flags, encoded.text, encoded.length, encoded.data)
             _hash_texts(self._holds_text, *columns, encoded.key)
@@ -211,13 +211,12 @@ _slot_of = itemgetter(0)
 class _Collected:
     """Entries while they are collected, an event after the other."""
 
-    __slots__ = ("_row", "_size", "entries", "inexact", "problems", "starts", "texts")
+    __slots__ = ("_row", "_size", "entries", "problems", "starts", "texts")
 
     def __init__(self) -> None:
         self.entries: list[_Entry] = []
         self.starts = [0]
         self.texts: list[bytes] = []
-        self.inexact: list[int] = []
         self.problems: list[EventProblem] = []
         self._row: list[_Entry] = []
         self._size = 0
@@ -237,7 +236,7 @@ class _Collected:
             if kind is str or kind is bytes:
                 self._row.append(self._text(slot, value, 0))
             elif value == value:  # NaN is not
-                self._row.append((slot, self._key(row, value), 0, 0, 0))
+                self._row.append(_keyed(slot, value, 0))
         elif kind is tuple:
             self._add_array(row, plan, value)
             return
@@ -257,8 +256,12 @@ class _Collected:
             flags = ARRAY | (DIRTY if len(usable) < len(elements) else 0)
             if slot_type in OF_TEXT:
                 entries = [self._text(slot, x, flags) for x in dict.fromkeys(usable)]
-            else:  # of two numbers with one key the second says nothing more, and the row is inexact
-                entries = [(slot, key, 0, 0, flags) for key in dict.fromkeys(self._key(row, x) for x in usable)]
+            else:
+                entries = list(dict.fromkeys(_keyed(slot, x, flags) for x in usable))
+                if any(entry[-1] & INEXACT for entry in entries):
+                    entries = list(
+                        dict.fromkeys((slot, key, rest, 0, flags | INEXACT) for _, key, rest, _, _ in entries)
+                    )
             self._row += entries or [(slot, 0, 0, 0, flags | EMPTY)]
 
     def _text(self, slot: int, value: str | bytes, flags: int) -> _Entry:
@@ -268,37 +271,18 @@ class _Collected:
         self._size = start + len(utf8)
         return slot, 0, start, len(utf8), flags
 
-    def _key(self, row: int, value: Any) -> int:
-        kind = type(value)
-        if kind is float:
-            return number_key(value)
-        if kind is bool:
-            return int(value)
-        if kind is datetime:
-            return int((value - _EPOCH) // _MICROSECOND)
-        found, inexact = nearest(value)
-        if inexact:
-            self.inexact.append(row)
-        return number_key(found)
 
-
-def nearest(value: int | Decimal) -> tuple[float, bool]:
-    """The nearest float64, and whether some other number that is compared with may have the same.
-
-    Whole numbers that are float64s are told from each other, and no two numbers of SIGNIFICANT_DIGITS digits share a
-    float64. A fraction of more digits may share it with a shorter one even if it equals it: Decimal(0.1) is not 0.1.
-    """
-    try:
-        found = float(value)
-    except OverflowError:  # of an int; that of a Decimal is infinite
-        return (float("inf") if value > 0 else float("-inf")), True
-    if isinstance(value, int) or value == value.to_integral_value():
-        return found, found != value
-    return found, abs(found) < SMALLEST_NORMAL or _is_long(value)
-
-
-def _is_long(value: Decimal) -> bool:
-    return len("".join(map(str, value.as_tuple().digits)).strip("0")) > SIGNIFICANT_DIGITS
+def _keyed(slot: int, value: Any, flags: int) -> _Entry:
+    """The entry of what is no string."""
+    kind = type(value)
+    if kind is float:
+        return slot, number_key(value), 0, 0, flags
+    if kind is bool:
+        return slot, int(value), 0, 0, flags
+    if kind is datetime:
+        return slot, int((value - _EPOCH) // _MICROSECOND), 0, 0, flags
+    key, rest, exact = number_of(value)
+    return slot, key, rest, 0, flags if exact else flags | INEXACT
 
 
 @compiled
@@ -312,7 +296,10 @@ def _hash_texts(holds_text, slot, flags, text, length, data, key):  # type: igno
 
 
 class Feed(NamedTuple):
-    """The entries of one slot: those of row r are starts[r]:starts[r + 1]. An empty array stands for zeros only."""
+    """The entries of one slot: those of row r are starts[r]:starts[r + 1]. An empty array stands for zeros only.
+
+    `text` without `length` is the rests of numbers.
+    """
 
     slot: int
     starts: Array
@@ -329,7 +316,6 @@ class Interleaving:
     def __init__(self, rows: int) -> None:
         self.rows = rows
         self.feeds: list[Feed] = []
-        self.inexact = np.zeros(rows, np.bool_)
         self.problems: list[EventProblem] = []
         self.every_row = np.arange(rows + 1)  # the starts of a feed with one entry in each row
 
@@ -351,12 +337,12 @@ class Interleaving:
                 columns = (feed.starts, feed.key, feed.text, feed.length, feed.flags)
                 _fill(first, last, free, feed.slot, base, *columns, slot, key, text, length, flags)
         problems = sorted(self.problems, key=lambda problem: int(problem.event or 0))  # they are rows
-        return EncodedBatch(self.rows, starts, slot, key, text, length, flags, data, self.inexact, tuple(problems))
+        return EncodedBatch(self.rows, starts, slot, key, text, length, flags, data, tuple(problems))
 
 
 def _joined(feeds: list[Feed]) -> tuple[Array, list[int]]:
     """The bytes that the feeds point into, and what to add to each feed's offsets. One feed's are not copied."""
-    texts = [feed for feed in feeds if len(feed.text)]
+    texts = [feed for feed in feeds if len(feed.length)]
     if len(texts) == 1:
         return texts[0].data, [0] * len(feeds)
     parts, bases, size = [NO_BYTES], [], 0
@@ -383,8 +369,10 @@ def _fill(  # type: ignore[no-untyped-def]  # compiled
             slot[place] = number
             if len(keys) > 0:
                 key[place] = keys[entry]
-            if len(texts) > 0 and lengths[entry] > 0:
+            if len(lengths) > 0 and lengths[entry] > 0:
                 text[place], length[place] = texts[entry] + base, lengths[entry]
+            elif len(lengths) == 0 and len(texts) > 0:
+                text[place] = texts[entry]
             if len(some_flags) > 0:
                 flags[place] = some_flags[entry]
             place += 1
@@ -422,7 +410,9 @@ def distinct(there, starts, usable, key, text, length, data):  # type: ignore[no
                 seen_row[place], seen_entry[place] = row, end
                 found_key[end] = key[element]
                 if len(text) > 0:
-                    found_text[end], found_length[end] = text[element], length[element]
+                    found_text[end] = text[element]
+                if len(length) > 0:
+                    found_length[end] = length[element]
                 end += 1
         if there[row] and end == first:
             dirty |= EMPTY
@@ -430,15 +420,16 @@ def distinct(there, starts, usable, key, text, length, data):  # type: ignore[no
         for entry in range(first, end):
             found_flags[entry] = ARRAY | dirty
         found_starts[row + 1] = end
-    return found_starts, found_key[:end], found_text[:end], found_length[:end], found_flags[:end]
+    some_text, some_length = end if len(text) > 0 else 0, end if len(length) > 0 else 0
+    return found_starts, found_key[:end], found_text[:some_text], found_length[:some_length], found_flags[:end]
 
 
 @compiled
 def _same(found_key, found_text, found_length, entry, key, text, length, element, data):  # type: ignore[no-untyped-def]
     if found_key[entry] != key[element]:
         return False
-    if len(text) == 0:
-        return True
+    if len(length) == 0:
+        return len(text) == 0 or found_text[entry] == text[element]
     if found_length[entry] != length[element]:
         return False
     return same_bytes(data, found_text[entry], data, text[element], length[element])

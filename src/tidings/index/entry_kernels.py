@@ -22,7 +22,7 @@ SLICES_USED, HITS_USED, CANDIDATES, UNDECIDED_HITS, FULL = 0, 1, 2, 3, 4  # in `
 _VALUE_POINT, _VALUE_UPPER = layout.VALUE_POINT, layout.VALUE_UPPER
 _VALUE_BETWEEN, _VALUE_PAIR = layout.VALUE_BETWEEN, layout.VALUE_PAIR
 _UPPER, _BETWEEN, _PAIR = layout.UPPER, layout.BETWEEN, layout.PAIR
-_EMPTY = layout.EMPTY
+_EMPTY, _INEXACT = layout.EMPTY, layout.INEXACT
 _BLOCK_1, _BLOCK_2, _BLOCK_3 = layout.BLOCK, layout.BLOCK**2, layout.BLOCK**3
 
 
@@ -66,7 +66,7 @@ def emit_hit(scratch, found, member, undecided):  # type: ignore[no-untyped-def]
 
 @compiled
 def try_entry(seg, batch, scratch, found, entry, inexact):  # type: ignore[no-untyped-def]
-    """Emits the subscription of an entry if its checks hold."""
+    """Emits the subscription of an entry if its checks hold; undecided if what led to it is `inexact`."""
     int64s(found, F.used)[CANDIDATES] += 1
     guard = int32s(seg, S.entry_guard)[entry]
     if guard >= 0 and int64s(scratch, M.seen)[guard] != int64s(scratch, M.serial)[0]:
@@ -74,7 +74,7 @@ def try_entry(seg, batch, scratch, found, entry, inexact):  # type: ignore[no-un
     undecided = inexact
     entry_checks, entry_check = int64s(seg, S.entry_checks), int32s(seg, S.entry_check)
     for i in range(entry_checks[entry], entry_checks[entry + 1]):
-        truth = check_truth(seg, entry_check[i], batch, scratch, inexact)
+        truth = check_truth(seg, entry_check[i], batch, scratch)
         if truth == FALSE:
             return
         if truth == UNDECIDED:
@@ -93,16 +93,15 @@ def take_entries(seg, table, start, end, batch, scratch, found, inexact, once): 
 
 
 @compiled
-def take_once(seg, table, start, end, batch, scratch, found, inexact):  # type: ignore[no-untyped-def]
+def take_once(seg, table, start, end, batch, scratch, found):  # type: ignore[no-untyped-def]
     """Entries that are always taken together, and may be met again in the same row: marked by the first of them."""
     stamp, serial = int64s(scratch, M.stamp), int64s(scratch, M.serial)[0]
     if uint8s(seg, S.table_sliced)[table]:
         first = member_of(seg, table, start)
         if stamp[first] == serial:
             return
-        if not inexact:
-            stamp[first] = serial  # what is inexact is tried one by one, and marked by that
-    take_entries(seg, table, start, end, batch, scratch, found, inexact, True)
+        stamp[first] = serial
+    take_entries(seg, table, start, end, batch, scratch, found, False, True)
 
 
 @compiled
@@ -166,9 +165,12 @@ def take_by_bound(seg, table, kind, slot, start, end, batch, scratch, found, ine
     if int64s(scratch, M.seen)[slot] != int64s(scratch, M.serial)[0]:
         return
     first, count, keys = int64s(scratch, M.first)[slot], int32s(scratch, M.counts)[slot], int64s(batch, B.key)
-    if uint8s(batch, B.flags)[first] & _EMPTY:
+    flags = uint8s(batch, B.flags)[first]
+    if flags & _EMPTY:
         return
-    widened = 1 if inexact else 0  # a number between two float64s may lie on either side of the nearest
+    unsure = (flags & _INEXACT) != 0
+    widened = 1 if unsure else 0  # a number between two float64s may lie on either side of the nearest
+    inexact = inexact or unsure
     each = kind == _BETWEEN or kind == _VALUE_BETWEEN or kind == _VALUE_POINT
     for entry in range(first, first + count if each else first + 1):
         low = high = keys[entry]

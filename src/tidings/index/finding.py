@@ -16,7 +16,7 @@ import numpy as np
 from tidings.index.compiling import compiled
 from tidings.index.encode import EncodedBatch
 from tidings.index.facts import Engine, Texts
-from tidings.index.layout import ARRAY, DIRTY, EMPTY
+from tidings.index.layout import ARRAY, DIRTY, EMPTY, INEXACT
 from tidings.model.result import EventProblem
 
 
@@ -46,8 +46,8 @@ def _with_facts_of(finder: Finder, encoded: EncodedBatch) -> EncodedBatch:
     failed = np.zeros(len(start), np.bool_)
     failed[[number for number, _ in facts.problems]] = True
     columns = (encoded.starts, encoded.slot, encoded.key, encoded.text, encoded.length, encoded.flags)
-    starts, slot, key, text, lengths, flags, inexact = _appended(
-        *columns, encoded.inexact, finder.slot, finder.strings, finder.raws, facts.start, facts.fact, failed
+    starts, slot, key, text, lengths, flags = _appended(
+        *columns, finder.slot, finder.strings, finder.raws, facts.start, facts.fact, failed
     )
     problems = [EventProblem(int(rows[number]), finder.name, reason) for number, reason in facts.problems]
     return replace(
@@ -58,7 +58,6 @@ def _with_facts_of(finder: Finder, encoded: EncodedBatch) -> EncodedBatch:
         text=text,
         length=lengths,
         flags=flags,
-        inexact=inexact,
         problems=(*encoded.problems, *problems),
     )
 
@@ -83,12 +82,11 @@ def _texts(starts, slot, text, length, flags, strings, raws):  # type: ignore[no
 
 @compiled
 def _appended(  # type: ignore[no-untyped-def]  # compiled
-    starts, slot, key, text, length, flags, inexact, number, strings, raws, fact_start, fact, failed
+    starts, slot, key, text, length, flags, number, strings, raws, fact_start, fact, failed
 ):
     rows, room = len(starts) - 1, len(slot) + len(fact) + len(starts)
     new_starts, new_slot, new_key = np.zeros(rows + 1, np.int64), np.empty(room, np.int32), np.empty(room, np.int64)
     new_text, new_length, new_flags = np.zeros(room, np.int64), np.zeros(room, np.int32), np.empty(room, np.uint8)
-    new_inexact = inexact.copy()
     at = asked = 0
     for row in range(rows):
         for entry in range(starts[row], starts[row + 1]):
@@ -120,8 +118,7 @@ def _appended(  # type: ignore[no-untyped-def]  # compiled
             new_key[first : first + len(distinct)] = distinct
             at = first + len(distinct)
         # Strings and bytes in one array: each kind is a stranger to the other, and whether there are more is not known.
-        new_inexact[row] |= kinds == 3
-        marks = ARRAY | (DIRTY if unread or not clean else 0)
+        marks = ARRAY | (DIRTY if unread or not clean else 0) | (INEXACT if kinds == 3 else 0)
         if at == first:
             marks |= EMPTY
             new_key[at] = 0
@@ -129,4 +126,4 @@ def _appended(  # type: ignore[no-untyped-def]  # compiled
         for entry in range(first, at):
             new_slot[entry], new_flags[entry] = number, marks
         new_starts[row + 1] = at
-    return new_starts, new_slot[:at], new_key[:at], new_text[:at], new_length[:at], new_flags[:at], new_inexact
+    return new_starts, new_slot[:at], new_key[:at], new_text[:at], new_length[:at], new_flags[:at]

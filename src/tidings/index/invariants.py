@@ -56,7 +56,8 @@ _ONE_TEXT = (
     layout.TEXT_LIKE,
 )
 _TEXT_LISTS = (layout.TEXT_LIST, layout.HAS_ALL_TEXTS, layout.HAS_ANY_TEXTS)
-_LISTS = (*_TEXT_LISTS, layout.KEY_LIST, layout.HAS_ALL_KEYS, layout.HAS_ANY_KEYS)
+_LONG_LISTS = (layout.LONG_INTERVALS, layout.HAS_ALL_LONG, layout.HAS_ANY_LONG)
+_LISTS = (*_TEXT_LISTS, *_LONG_LISTS, layout.KEY_LIST, layout.HAS_ALL_KEYS, layout.HAS_ANY_KEYS)
 
 
 def check_segment(segment: Segment, slots: int) -> None:
@@ -305,6 +306,9 @@ def _check_lists(segment: Segment, operation: Array, a: Array, b: Array, strings
     _must(((a >= 0) & (a < b) & (b <= len(segment.lists)))[listed].all(), "the lists of checks are there")
     for check in np.flatnonzero(listed).tolist():
         values = segment.lists[a[check] : b[check]]
+        if operation[check] in _LONG_LISTS:
+            _must(len(values) % layout.INTERVAL_SIZE == 0, f"check {check} has whole intervals")
+            continue
         _must(all(one < other for one, other in pairwise(values.tolist())), f"list of check {check} is in order")
         if operation[check] in _TEXT_LISTS:
             _must(values[0] >= 0 and values[-1] < strings, f"the strings in the list of check {check} are there")

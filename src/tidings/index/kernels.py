@@ -34,7 +34,7 @@ from tidings.index.views import int32s, int64s, uint8s
 
 _VALUE, _VALUE_PAIR, _PAIR = layout.VALUE, layout.VALUE_PAIR, layout.PAIR
 _SUFFIX, _SUBSTRING = layout.SUFFIX, layout.SUBSTRING
-_EMPTY, _ARRAY = layout.EMPTY, layout.ARRAY
+_EMPTY, _ARRAY, _INEXACT = layout.EMPTY, layout.ARRAY, layout.INEXACT
 _ONE, _TWO, _LAST = np.uint64(1), np.uint64(FIRST), np.uint64(END)
 _MANY = 4  # values of one slot, from which on they are worth taking together
 
@@ -61,9 +61,9 @@ def take_table(seg, table, batch, entry, slot, scratch, found, inexact):  # type
             start, end = bucket_entries[bucket], bucket_entries[bucket + 1]
             take_by_bound(seg, table, kind, slot, start, end, batch, scratch, found, inexact)
     elif kind == _SUBSTRING:
-        take_substrings(seg, table, batch, entry, scratch, found, inexact)
+        take_substrings(seg, table, batch, entry, scratch, found)
     else:
-        take_prefixes(seg, table, kind == _SUFFIX, batch, entry, scratch, found, inexact)
+        take_prefixes(seg, table, kind == _SUFFIX, batch, entry, scratch, found)
 
 
 @compiled
@@ -121,7 +121,6 @@ def note_slots(batch, scratch, row):  # type: ignore[no-untyped-def]
 def match_row(seg, batch, scratch, found, row):  # type: ignore[no-untyped-def]
     starts, slot_of, local = int64s(batch, B.starts), int32s(batch, B.slot), int32s(scratch, M.local)
     flags, slot_tables, scans = uint8s(batch, B.flags), int32s(seg, S.slot_tables), int32s(seg, S.scans)
-    inexact = uint8s(batch, B.inexact)[row] != 0
     note_slots(batch, scratch, row)
     kinds, sliced, counts = uint8s(seg, S.table_kind), uint8s(seg, S.table_sliced), int32s(scratch, M.counts)
     entry = starts[row]
@@ -129,6 +128,7 @@ def match_row(seg, batch, scratch, found, row):  # type: ignore[no-untyped-def]
         slot = local[slot_of[entry]]
         count = np.int64(counts[slot]) if slot >= 0 else 1  # the values of a slot stand together
         if slot >= 0 and not flags[entry] & _EMPTY:
+            inexact = (flags[entry] & _INEXACT) != 0
             for table in range(slot_tables[slot], slot_tables[slot + 1]):
                 if count >= _MANY and kinds[table] == _VALUE and sliced[table] and not inexact:
                     take_values(seg, table, batch, entry, count, found)
@@ -140,7 +140,7 @@ def match_row(seg, batch, scratch, found, row):  # type: ignore[no-untyped-def]
     for i in range(len(scans)):
         bucket = int64s(seg, S.table_buckets)[scans[i]]
         for candidate in range(bucket_entries[bucket], bucket_entries[bucket + 1]):
-            try_entry(seg, batch, scratch, found, candidate, inexact)
+            try_entry(seg, batch, scratch, found, candidate, False)
 
 
 @compiled

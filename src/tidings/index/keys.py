@@ -13,7 +13,6 @@ import numpy as np
 from tidings.index.compiling import compiled, compiled_into_callers
 
 SIGNIFICANT_DIGITS = 15  # decimal digits that every float64 tells apart
-EXACT_INTEGERS = 2**53  # integers up to this one are float64s
 SMALLEST_NORMAL = 2.0**-1022  # below it a float64 has fewer digits than SIGNIFICANT_DIGITS
 
 _FLOAT, _INTEGER = Struct("=d"), Struct("=q")

@@ -49,12 +49,15 @@ WITH_VALUE = {
 NEVER_SLICED = (SCAN,)
 BY_HIGH = (VALUE_UPPER, UPPER)  # ordered by their upper bound; the others by the lower one
 
-# Operations of checks. `a` and `b` are keys, numbers of strings, or a range of the lists, by the operation.
+# Operations of checks. `a` and `b` are keys, numbers of strings, or a range of the lists, by the operation. Where a
+# number is long (`literals.is_long`), its key may be that of others too: it is asked for by closed intervals, each of
+# four numbers in the lists: key and rest (`numbers`) of the lower bound, and of the upper one.
 INTERVAL, OUTSIDE, KEY_LIST = 0, 1, 2
 TEXT_EQUAL, TEXT_DIFFERENT, TEXT_LIST, TEXT_INTERVAL = 3, 4, 5, 6
 TEXT_PREFIX, TEXT_SUFFIX, TEXT_CONTAINS, TEXT_LIKE = 7, 8, 9, 10
-HAS_ALL_KEYS, HAS_ANY_KEYS, HAS_ALL_TEXTS, HAS_ANY_TEXTS = 11, 12, 13, 14
-IS_NULL, OPAQUE = 15, 16
+LONG_INTERVALS = 11
+HAS_ALL_KEYS, HAS_ANY_KEYS, HAS_ALL_TEXTS, HAS_ANY_TEXTS, HAS_ALL_LONG, HAS_ANY_LONG = 12, 13, 14, 15, 16, 17
+IS_NULL, OPAQUE = 18, 19
 
 LEAST, MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 ANY_BYTE, ONE_BYTE = 0xFF, 0xFE  # % and _ in a pattern; neither occurs in UTF-8
@@ -62,7 +65,8 @@ GRAM = 4  # bytes of a gram; shorter literals have shorter grams
 AROUND = 7  # bytes of a literal beside its gram that fit into an entry, so that most literals need not be looked up
 OPEN_LOW, OPEN_HIGH = 1, 2  # flags of checks: a TEXT_INTERVAL without that bound is not closed there
 NEGATED = 4
-EMPTY, DIRTY, ARRAY = 1, 2, 4  # flags of an encoded value, see `encode`
+EMPTY, DIRTY, ARRAY, INEXACT = 1, 2, 4, 8  # flags of an encoded value, see `encode`
+INTERVAL_SIZE = 4  # numbers of an interval of long numbers
 FILTER_BITS = 20  # of the filter in front of a table of grams, as a power of two
 
 
@@ -97,7 +101,7 @@ class Segment(NamedTuple):
 
     # Checks, each kept once however many entries share it
     check_rows: Array  # int64[., 4]: operation and flags, slot, a, b; see `check_columns`
-    lists: Array  # int64: keys, or numbers of strings
+    lists: Array  # int64: keys, numbers of strings, or intervals of long numbers
 
     # Strings of literals
     text_start: Array  # int64[strings + 1]
@@ -122,7 +126,6 @@ class Batch(NamedTuple):
     length: Array
     flags: Array
     data: Array
-    inexact: Array
 
 
 class Scratch(NamedTuple):

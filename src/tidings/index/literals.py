@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
 
-from tidings.index.keys import EXACT_INTEGERS, SIGNIFICANT_DIGITS, SMALLEST_NORMAL, number_key, number_keys
+from tidings.index.keys import SIGNIFICANT_DIGITS, number_keys
 from tidings.index.layout import LEAST, MOST, Array
-from tidings.model.predicates import Between, Comparison, HasAll, HasAny, In, Not, Operator, Predicate
+from tidings.index.numbers import FIRST_SHARED, number_of
+from tidings.model.predicates import Between, Comparison, Expression, HasAll, HasAny, In, Not, Operator, Predicate
 from tidings.model.values import AttributeType, Literal
 
 ORDERED = (AttributeType.NUMBER, AttributeType.TIMESTAMP, AttributeType.BOOLEAN)  # strings have no order of keys
@@ -27,7 +29,8 @@ def key_of(literal: Literal) -> int:
     if isinstance(value, datetime):
         return (value - _EPOCH) // _MICROSECOND
     assert isinstance(value, int | Decimal)
-    return number_key(float(value))
+    key, _, _ = number_of(value)
+    return key
 
 
 def keys_of(kind: AttributeType, values: Sequence[Any]) -> tuple[Array, Array]:
@@ -51,7 +54,10 @@ def keys_of_written(numbers: Sequence[str], negative: bool) -> Array:
 
 
 def bounds_of(operator: Operator, key: Key) -> tuple[Key | int, Key | int]:
-    """A comparison as a closed interval of keys: keys are whole numbers, so x < c is x <= c - 1."""
+    """A comparison as a closed interval of keys: keys are whole numbers, so x < c is x <= c - 1.
+
+    Not of long numbers: what is below one of these may have its key.
+    """
     match operator:
         case Operator.EQUAL:
             return key, key
@@ -65,32 +71,71 @@ def bounds_of(operator: Operator, key: Key) -> tuple[Key | int, Key | int]:
             return key, MOST
 
 
-def too_long(term: Predicate | Not) -> bool:
-    """Whether a term compares with a number that float64 does not tell from its neighbours."""
-    predicate = term.part if isinstance(term, Not) else term
-    match predicate:
-        case Comparison(_, _, literal):
-            return is_long(literal)
-        case Between(_, low, high):
-            return is_long(low) or is_long(high)
-        case In(_, literals) | HasAll(_, literals) | HasAny(_, literals):
-            return any(map(is_long, literals))
-        case _:
-            return False
+# Long numbers
 
 
 def is_long(literal: Literal) -> bool:
-    """Whether a literal is a number that float64 may take for another one."""
+    """Whether the key of a number may be that of another one: of integers from 2**53 on, and of long fractions."""
     value = literal.value
     return literal.type is AttributeType.NUMBER and isinstance(value, int | Decimal) and _is_long(value)
 
 
 def _is_long(value: int | Decimal) -> bool:
-    """Not whole numbers that are float64s, nor numbers of at most 15 digits, no two of which share one."""
     if isinstance(value, int):
-        return abs(value) > EXACT_INTEGERS and int(float(value)) != value
+        return abs(value) >= FIRST_SHARED
     written = str(value)
     if len(written) <= SIGNIFICANT_DIGITS and "E" not in written:  # most of them
         return False
-    digits = len("".join(map(str, value.as_tuple().digits)).strip("0"))
-    return digits > SIGNIFICANT_DIGITS or abs(float(value)) < SMALLEST_NORMAL
+    _, _, exact = number_of(value)
+    return not exact
+
+
+def has_long(term: Predicate | Not) -> bool:
+    """Whether a term compares with a long number, so that keys lead to candidates only."""
+    return any(map(is_long, _literals(term.part if isinstance(term, Not) else term)))
+
+
+def long_intervals(predicate: Predicate) -> tuple[int, ...] | None:
+    """What a comparison with long numbers asks for, as intervals of keys and rests; None if only the reference can say.
+
+    Whatever is compared with it is a whole number there, or INEXACT, so that the next rest is the next number.
+    """
+    numbers = [number_of(literal.value) for literal in _literals(predicate)]  # type: ignore[arg-type]  # all of one type
+    if not all(exact for _, _, exact in numbers):
+        return None
+    points = [(key, rest) for key, rest, _ in numbers]
+    match predicate:
+        case Comparison(_, operator, _):
+            return _compared(operator, *points[0])
+        case Between():
+            return (*points[0], *points[1])
+        case _:
+            return tuple(chain.from_iterable((*point, *point) for point in sorted(set(points))))
+
+
+def _compared(operator: Operator, key: int, rest: int) -> tuple[int, ...]:
+    match operator:
+        case Operator.EQUAL:
+            return key, rest, key, rest
+        case Operator.NOT_EQUAL:
+            return *_compared(Operator.LESS, key, rest), *_compared(Operator.GREATER, key, rest)
+        case Operator.LESS:
+            return LEAST, 0, key, rest - 1
+        case Operator.LESS_OR_EQUAL:
+            return LEAST, 0, key, rest
+        case Operator.GREATER:
+            return key, rest + 1, MOST, 0
+        case Operator.GREATER_OR_EQUAL:
+            return key, rest, MOST, 0
+
+
+def _literals(predicate: Expression) -> tuple[Literal, ...]:
+    match predicate:
+        case Comparison(_, _, literal):
+            return (literal,)
+        case Between(_, low, high):
+            return low, high
+        case In(_, literals) | HasAll(_, literals) | HasAny(_, literals):
+            return literals
+        case _:
+            return ()

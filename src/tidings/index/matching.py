@@ -1,6 +1,6 @@
 """A segment at work: encoded events in, the numbers of the subscriptions that match out.
 
-What the kernels leave undecided (regular expressions, ILIKE, numbers of many digits) goes to `verify`, which asks the
+What the kernels leave undecided (regular expressions, ILIKE, fractions of many digits) goes to `verify`, which asks the
 reference about that subscription and that row. Text, similarity and XPath come with the events, as facts (`finding`).
 Findings of several segments are written into one answer: count each, make the room, let each fill its share of every
 row.

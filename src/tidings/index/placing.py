@@ -13,9 +13,8 @@ from typing import Any
 
 from tidings.index import layout
 from tidings.index.checks import Checks
-from tidings.index.engines import question_of
 from tidings.index.entries import Columns, Entries, Entry
-from tidings.index.literals import too_long
+from tidings.index.literals import has_long
 from tidings.index.recipes import Recipes
 from tidings.index.slots import Slots
 from tidings.language.parser import Asked, Unbound, bound
@@ -110,8 +109,6 @@ class Placing:
                 return self._by_values(member, predicate, literals, residual)
             case HasAll(_, literals) | HasAny(_, literals):
                 wanted = [self._rarest(predicate, literals)] if isinstance(predicate, HasAll) else literals
-                several = len(literals) > 1 and isinstance(predicate, HasAll)
-                residual = [term for term in terms if several or term is not predicate]
                 found = self._by_values(member, predicate, wanted, residual)
                 return [entry._replace(array=1) for entry in found]
             case Like(_, pattern):
@@ -121,7 +118,8 @@ class Placing:
                 assert fact is not None
                 return [self._entry(member, layout.VALUE, fact[0], residual, key=fact[1])]
             case _:
-                return [self._by_range(member, predicate, residual)]
+                others = [term for term in terms if term is not predicate]
+                return [self._by_range(member, predicate, others)]
 
     def _by_values(self, member: int, predicate: Predicate, wanted: Sequence[Literal], residual: Terms) -> list[Entry]:
         lead = self.checks.slot(predicate, wanted[0].type)
@@ -166,29 +164,24 @@ class Placing:
                 checks.append(self.checks.check(term))
             elif second < 0:
                 order, second, low, high = interval
-                if order == layout.TEXT_POINT:
-                    checks.append(self.checks.check(term))  # a hash is not the string yet
+                if order == layout.TEXT_POINT or has_long(term):
+                    checks.append(self.checks.check(term))  # a hash is not the string yet, nor a key the number
             elif interval[1] == second and {order, interval[0]} == {layout.UPPER, layout.LOWER}:
                 order, low, high = layout.PAIR, max(low, interval[2]), min(high, interval[3])
+                if has_long(term):
+                    checks.append(self.checks.check(term))
             else:
                 checks.append(self.checks.check(term))
         return Entry(member, kind, lead, key, text, second, order, low, high, whole, 0, tuple(checks))
 
 
 def _access(terms: Terms, shares: Sequence[float]) -> tuple[Predicate | None, AccessPath, bool]:
-    """The access predicate, its path, and whether that is exact, by what this index can look up: numbers of more digits
-    than a float64 has are only verified, and so is what no engine answers."""
-    best = most_selective(terms, shares, [path_of(term) if _can_look_up(term) else None for term in terms])
+    """The access predicate, its path, and whether that is exact: keys of long numbers are those of others too."""
+    best = most_selective(terms, shares, list(map(path_of, terms)))
     if best is None:
         return None, AccessPath.SCAN, False
     number, (path, exact), _ = best
-    return terms[number], path, exact  # type: ignore[return-value]  # a negation has no path
-
-
-def _can_look_up(term: Predicate | Not) -> bool:
-    if isinstance(term, Matches | Similarity | XPath):
-        return question_of(term) is not None
-    return not too_long(term)
+    return terms[number], path, exact and not has_long(terms[number])  # type: ignore[return-value]  # NOT has no path
 
 
 def _conjunctions(expression: Expression) -> list[Terms]:

@@ -4,8 +4,8 @@ Nearly all subscriptions compare some attributes with literals, and nearly all o
 literals only. What has been met before gets a *recipe*: which predicate all of that kind are found by, which one orders
 them, and what is left to check; the choice is that of the first. Conjunctions wait in their recipe until there are
 many, and then their literals become columns of keys together. Those that were read as a row of comparisons (`Unbound`)
-wait as they are written, and never become expressions. What a recipe cannot place it hands back: numbers that float64
-cannot tell apart, and intervals that are empty.
+wait as they are written, and never become expressions. What a recipe cannot place it hands back: long numbers, and
+intervals that are empty.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ _AROUND, _BESIDE = layout.AROUND, np.uint64((1 << 8 * layout.AROUND) - 1)
 
 
 @compiled
-def take_prefixes(seg, table, backwards, batch, entry, scratch, found, inexact):  # type: ignore[no-untyped-def]
+def take_prefixes(seg, table, backwards, batch, entry, scratch, found):  # type: ignore[no-untyped-def]
     """Walks the path of a value in its string tree: every length of prefix (or suffix) that someone asks for."""
     data, length = uint8s(batch, B.data), np.int64(int32s(batch, B.length)[entry])
     text = int64s(batch, B.text)[entry]
@@ -43,11 +43,11 @@ def take_prefixes(seg, table, backwards, batch, entry, scratch, found, inexact):
             size += 1
         place = place_of_part(seg, table, hash_end(hashed), data, text, size, backwards)
         if place >= 0:
-            take_once(seg, table, places[place + FIRST], places[place + END], batch, scratch, found, inexact)
+            take_once(seg, table, places[place + FIRST], places[place + END], batch, scratch, found)
 
 
 @compiled
-def take_substrings(seg, table, batch, entry, scratch, found, inexact):  # type: ignore[no-untyped-def]
+def take_substrings(seg, table, batch, entry, scratch, found):  # type: ignore[no-untyped-def]
     """Every gram of a value; the filter answers for most of them that nobody asks for it."""
     data, length = uint8s(batch, B.data), np.int64(int32s(batch, B.length)[entry])
     text, bits, filters = int64s(batch, B.text)[entry], int64s(seg, S.table_filter)[table], uint64s(seg, S.filters)
@@ -60,11 +60,11 @@ def take_substrings(seg, table, batch, entry, scratch, found, inexact):  # type:
                 key |= np.int64(data[text + at + byte]) << (8 * byte)
             bit = mixed(key) >> _FILTER_SHIFT
             if (filters[bits + np.int64(bit >> _SIX)] >> (bit & _LOW_SIX)) & _ONE:
-                take_gram(seg, table, key, at, batch, entry, scratch, found, inexact)
+                take_gram(seg, table, key, at, batch, entry, scratch, found)
 
 
 @compiled
-def take_gram(seg, table, key, at, batch, entry, scratch, found, inexact):  # type: ignore[no-untyped-def]
+def take_gram(seg, table, key, at, batch, entry, scratch, found):  # type: ignore[no-untyped-def]
     """The entries of one gram, which stands at `at` in a value: those whose whole string stands around it."""
     place = next_place(seg, table, key, -1)
     if place < 0:
@@ -93,7 +93,7 @@ def take_gram(seg, table, key, at, batch, entry, scratch, found, inexact):  # ty
             begin = at - entry_low[candidate]
             stands = begin >= 0 and stands_at(seg, literal, data, text + begin, length - begin)
         if stands:
-            take_once(seg, table, np.int64(candidate), np.int64(end), batch, scratch, found, inexact)
+            take_once(seg, table, np.int64(candidate), np.int64(end), batch, scratch, found)
         candidate = end
 
 

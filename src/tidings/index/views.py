@@ -28,13 +28,13 @@ def directory(arrays: Iterable[Array]) -> Array:
 
 
 @compiled
-def batch_directory(starts, slot, key, text, length, flags, data, inexact):  # type: ignore[no-untyped-def]
+def batch_directory(starts, slot, key, text, length, flags, data):  # type: ignore[no-untyped-def]
     """The same for the arrays of a batch, compiled: of one event, it takes longer than matching does."""
     return np.array(
         [
             starts.ctypes.data, starts.size, slot.ctypes.data, slot.size, key.ctypes.data, key.size,
             text.ctypes.data, text.size, length.ctypes.data, length.size, flags.ctypes.data, flags.size,
-            data.ctypes.data, data.size, inexact.ctypes.data, inexact.size,
+            data.ctypes.data, data.size,
         ],
         np.int64,
     )  # fmt: skip
