@@ -64,7 +64,25 @@ def test_one_sentence_says_what_decided(where: str, why: str) -> None:
 def test_words_that_satisfied_a_pattern_are_named() -> None:
     explanation = explain("matches(text, 'bank ->[0,4] rate')", EVENT)
     assert explanation.details == ("word 2: bank", "word 6: rate")
-    assert explain("matches(text, 'rate ->[0,4] bank')", EVENT).details == ()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "details"),
+    [
+        ("rate ->[0,4] bank", ("too far apart, or in another order: rate ->[0,4] bank",)),
+        ("bank AND spark AND neur*", ("missing: spark", "missing: neur*")),
+        ('"the bank of spain of spain"', ("missing: of", "missing: spain")),
+        ("bank (storm OR flood*) NOT rate", ("none of: storm, flood*", "there, and must not be: rate")),
+        ("a0 OR a1 OR a2 OR a3 OR a4 OR a5 OR a6 OR a7", ("none of: a0, a1, a2, a3, a4, a5 and 2 more",)),
+        (
+            " ".join(f"w{number}" for number in range(9)),
+            (*(f"missing: w{number}" for number in range(6)), "and 3 more"),
+        ),
+        ("NOT (bank AND NOT spark)", ("there, and must not be: bank AND NOT spark",)),
+    ],
+)
+def test_what_a_text_lacks_is_named(pattern: str, details: tuple[str, ...]) -> None:
+    assert explain(f"matches(text, '{pattern}')", EVENT).details == details
 
 
 def test_the_words_of_a_cosine_are_named_with_their_shares_and_positions() -> None:

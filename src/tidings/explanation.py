@@ -12,14 +12,17 @@ from typing import Any
 
 from tidings.analysis.cosine import contributions
 from tidings.analysis.latent import latent_contributions
+from tidings.analysis.pattern_failures import pattern_failures
 from tidings.analysis.patterns import pattern_witness, positions_of
 from tidings.analysis.xml import xpath_nodes
 from tidings.analysis.xml_failures import xpath_failures
 from tidings.errors import EventError
 from tidings.language.parser import parse
 from tidings.language.printer import print_attribute, print_expression
+from tidings.language.text import print_pattern
 from tidings.model.event import Event
 from tidings.model.predicates import And, Constant, Expression, Matches, Not, Or, Predicate, Similarity, XPath
+from tidings.model.text import TextPattern
 from tidings.model.values import Unreadable, type_of
 from tidings.reference import Reading, Settings, Truth, check_answerable, scalar_truth, truth
 
@@ -127,14 +130,21 @@ def _details(predicate: Predicate, reading: Reading) -> Iterator[str]:
         if not isinstance(element, str | bytes):
             continue
         holds = scalar_truth(predicate, element, reading)
-        if isinstance(predicate, Matches) and holds and isinstance(element, str):
-            words = reading.words(element)
-            found = pattern_witness(predicate.pattern, words, reading.settings.analyser)
-            yield from _limited([f"word {at}: {element[words[at].start : words[at].end]}" for at in found])
+        if isinstance(predicate, Matches) and isinstance(element, str):
+            yield from _limited(_pattern_details(predicate.pattern, element, holds, reading))
         elif isinstance(predicate, Similarity) and isinstance(element, str):
             yield from _similarity_details(predicate, element, reading)
         elif isinstance(predicate, XPath):
             yield from _node_details(predicate, element, holds, reading)
+
+
+def _pattern_details(pattern: TextPattern, text: str, holds: Truth, reading: Reading) -> list[str]:
+    """The words that satisfied it, or what the text lacks."""
+    words, analyser = reading.words(text), reading.settings.analyser
+    if not holds:
+        return list(pattern_failures(pattern, words, analyser, lambda part: _cut(print_pattern(part))))
+    found = pattern_witness(pattern, words, analyser)
+    return [f"word {at}: {text[words[at].start : words[at].end]}" for at in found]
 
 
 def _similarity_details(predicate: Similarity, text: str, reading: Reading) -> Iterator[str]:
@@ -184,6 +194,10 @@ def _shown(value: object) -> str:
         text = "TRUE" if value else "FALSE"
     else:
         text = repr(value) if isinstance(value, str | bytes) else _number(value)
+    return _cut(text)
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
 
 

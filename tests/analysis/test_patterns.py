@@ -9,9 +9,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from language.text_strategies import chains, text_patterns, texts
+from tidings.analysis.pattern_failures import pattern_failures
 from tidings.analysis.patterns import pattern_holds, pattern_witness
 from tidings.analysis.words import ENGLISH, SIMPLE, Word
-from tidings.language.text import parse_pattern
+from tidings.language.text import parse_pattern, print_pattern
 from tidings.model.text import AllOf, AnyOf, Gap, Not, Terms, TextPattern, phrase
 
 
@@ -168,6 +169,15 @@ def test_chains_equal_trying_every_tuple_of_positions(chain: Terms, tokens: list
     found = tuple(pattern_witness(chain, words, SIMPLE))
     assert found in expected if expected else found == ()
     assert not expected or found[-1] == min(tried[-1] for tried in expected)
+
+
+@given(text_patterns(max_leaves=8), texts())
+def test_what_is_lacking_is_said_of_what_is_false(pattern: TextPattern, text: str) -> None:
+    words = SIMPLE.words(text)
+    said = list(pattern_failures(pattern, words, SIMPLE, print_pattern))
+    assert said or pattern_holds(pattern, words, SIMPLE)
+    missing = [each.removeprefix("missing: ") for each in said if each.startswith("missing: ")]
+    assert not any(pattern_holds(parse_pattern(word), words, SIMPLE) for word in missing)
 
 
 def as_python(pattern: TextPattern) -> str:
