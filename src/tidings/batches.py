@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidings.errors import EventError
 from tidings.index.answers import Answers
-from tidings.model.event import Event, Identifier, rows_of_arrow
+from tidings.model.event import Event, Identifier, rows_of_arrow, table_of
 from tidings.model.result import EventProblem
 
 if TYPE_CHECKING:
@@ -69,10 +69,8 @@ EventBatch = ObjectBatch | ArrowBatch
 
 def read_batch(events: Any, report: Report) -> EventBatch:
     """Events with identifiers: their own, or, where none has one, their positions. What has none is reported."""
-    if hasattr(events, "schema"):
-        import pyarrow as pa
-
-        table = pa.Table.from_batches([events]) if isinstance(events, pa.RecordBatch) else events
+    table = table_of(events)
+    if table is not None:
         ids = _plain_ids(table)
         if ids is not None:
             return ArrowBatch(table, ids)
@@ -81,7 +79,7 @@ def read_batch(events: Any, report: Report) -> EventBatch:
 
 
 def _plain_ids(table: pyarrow.Table) -> pyarrow.Array | None:
-    """The identifiers of a table's rows, if they are all there and of one kind; None if they must be looked at."""
+    """The identifiers of a table's rows as strings or 64-bit integers; None if they must be looked at one by one."""
     import numpy as np
     import pyarrow as pa
 
@@ -90,9 +88,15 @@ def _plain_ids(table: pyarrow.Table) -> pyarrow.Array | None:
     if table.column_names.count("id") > 1:
         return None
     column = table.column("id")
-    if column.null_count or not (pa.types.is_signed_integer(column.type) or pa.types.is_string(column.type)):
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    are_texts = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    if not (are_texts or pa.types.is_integer(kind)):
         return None
-    return column.cast(pa.string() if pa.types.is_string(column.type) else pa.int64()).combine_chunks()
+    try:
+        ids = column.cast(pa.string() if are_texts else pa.int64()).combine_chunks()
+    except pa.ArrowInvalid:  # unsigned integers that need all of 64 bits, or more text than one array of strings holds
+        return None
+    return None if ids.null_count else ids
 
 
 def _object_batch(events: Iterable[Event | Mapping[str, Any]], report: Report) -> ObjectBatch:

@@ -26,7 +26,7 @@ from tidings.index.columns import IdColumn
 from tidings.language.parser import Asked as AskedText
 from tidings.language.parser import Unbound, bound, collecting_young_only, collector_off, parse, read
 from tidings.language.printer import print_expression
-from tidings.model.event import Event, Identifier
+from tidings.model.event import Event, Identifier, rows_of_arrow, table_of
 from tidings.model.predicates import Expression
 from tidings.model.result import Cost, EventProblem, MatchResult, Subscription
 from tidings.planning.statistics import EventStatistics, learn_from_events
@@ -108,7 +108,7 @@ class Matcher:
         replace: bool = False,
         on_error: Callable[[Refused], None] | None = None,
     ) -> int:
-        """Adds (id, where) pairs, or a table with these columns, and returns how many.
+        """Adds (id, where) pairs, or a table with these columns (anything that offers Arrow's), and returns how many.
 
         What cannot be added goes to `on_error`; without one it is raised at the end, when all others have been added.
         """
@@ -188,7 +188,8 @@ class Matcher:
         What is compiled from now on is arranged by it; `merge` arranges everything. Without it, the subscriptions
         themselves must suggest it. It changes how long matching takes and never what matches. A folder keeps it.
         """
-        learned = learn_from_events(events)
+        table = table_of(events)
+        learned = learn_from_events(events if table is None else rows_of_arrow(table))
         if self._store is not None:
             self._store.learn(learned)
         self._learned = learned
@@ -310,7 +311,8 @@ class Matcher:
         """The matches as an Arrow table of pairs: `event`, `subscription`; with `lists`, one row per event, which has
         the list of its `subscriptions`.
 
-        `event` is the event's `id`; where no event has one, its position. What cannot be read goes to `on_error`,
+        `events` may be anything that offers Arrow's columns, such as a frame of polars or a reader of batches. `event`
+        is the event's `id`; where no event has one, its position. What cannot be read goes to `on_error`,
         or as a warning to the log `tidings`; everything else is matched.
         """
         report = on_error or (lambda problem: log.warning("%s", problem))
@@ -437,12 +439,13 @@ def _check_kind(id: Identifier, kind: type | None) -> None:
 
 
 def _pairs(subscriptions: Any) -> Iterable[Any]:
-    if hasattr(subscriptions, "column_names"):
-        missing = {"id", "where"} - set(subscriptions.column_names)
+    table = table_of(subscriptions)
+    if table is not None:
+        missing = {"id", "where"} - set(table.column_names)
         if missing:
-            have = ", ".join(subscriptions.column_names)
+            have = ", ".join(table.column_names)
             raise IdentifierError(f"a table of subscriptions has the columns id and where; this one has {have}")
-        columns = [subscriptions.column(name).to_pylist() for name in ("id", "where")]
+        columns = [table.column(name).to_pylist() for name in ("id", "where")]
         return zip(*columns, strict=True)
     if isinstance(subscriptions, Mapping):
         return subscriptions.items()

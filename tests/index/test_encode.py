@@ -280,6 +280,8 @@ SCALARS: list[Typed] = [
     (pa.bool_(), st.booleans()),
     (pa.string(), TEXT),
     (pa.large_string(), TEXT),
+    (pa.string_view(), TEXT),
+    (pa.binary_view(), st.binary(max_size=2)),
     (pa.dictionary(pa.int8(), pa.string()), TEXT),
     (pa.dictionary(pa.uint32(), pa.int64()), st.integers(-2, 2) | st.just(2**53 + 1)),
     (pa.decimal32(5, 2), st.decimals(-999, 999, places=2)),
@@ -299,7 +301,6 @@ SCALARS: list[Typed] = [
 ]  # fmt: skip
 # What is read as events are
 UNUSUAL: list[Typed] = [
-    (pa.string_view(), TEXT),
     (pa.time32("s"), st.integers(0, 86_399)),
     (pa.duration("ms"), st.integers(-5, 5)),
     (pa.binary(2), st.binary(min_size=2, max_size=2)),

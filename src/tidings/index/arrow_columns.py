@@ -183,7 +183,7 @@ def _slot_type(kind: pa.DataType) -> SlotType | None:
     types = pa.types
     if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
         return SlotType.NUMBER
-    if types.is_string(kind) or types.is_large_string(kind):
+    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
         return SlotType.STRING
     if types.is_boolean(kind):
         return SlotType.BOOLEAN
@@ -191,7 +191,7 @@ def _slot_type(kind: pa.DataType) -> SlotType | None:
         return SlotType.TIMESTAMP
     if types.is_dictionary(kind) and not types.is_nested(kind.value_type):
         return _slot_type(kind.value_type)
-    if types.is_binary(kind) or types.is_large_binary(kind):
+    if types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind):
         return SlotType.BYTES
     if types.is_null(kind) or types.is_struct(kind):
         return None
@@ -201,6 +201,8 @@ def _slot_type(kind: pa.DataType) -> SlotType | None:
 def _values(array: pa.Array, hashed: bool) -> _Values:
     """With keys; those of strings only if they are to be `hashed`, since that reads every byte."""
     kind = _slot_type(array.type)
+    if pa.types.is_string_view(array.type) or pa.types.is_binary_view(array.type):
+        array = array.cast(pa.large_string() if kind is SlotType.STRING else pa.large_binary())
     if pa.types.is_dictionary(array.type):
         return _of_dictionary(array, hashed)
     valid = _valid(array)

@@ -56,6 +56,16 @@ class Event:
         return _at(self.attributes, path)
 
 
+def table_of(source: object) -> pyarrow.Table | None:
+    """The table of what offers Arrow's stream of columns: tables and batches, readers, frames of polars and pandas,
+    results of DuckDB. A reader is read to its end. None for anything else."""
+    if not hasattr(source, "__arrow_c_stream__"):
+        return None
+    import pyarrow as pa
+
+    return source if isinstance(source, pa.Table) else pa.table(source)
+
+
 def rows_of_arrow(table: pyarrow.Table | pyarrow.RecordBatch) -> Iterator[dict[str, Any]]:
     """The rows as dicts that mean what the columns mean; times finer than a microsecond lose what is finer."""
     import pyarrow as pa
