@@ -22,8 +22,8 @@ def blocks(document: str) -> list[tuple[str, str]]:
 
 
 def snippets() -> list[tuple[str, str]]:
-    """Each Python block of the README with the text block that follows it, if one does, as what it prints."""
-    found = blocks("README.md")
+    """Each Python block with the text block that follows it, if one does, as what it prints."""
+    found = [*blocks("README.md"), *blocks("SUBSCRIPTIONS.md")]
     return [
         (code, found[number + 1][1] if number + 1 < len(found) and found[number + 1][0] == "text" else "")
         for number, (kind, code) in enumerate(found)
@@ -32,15 +32,15 @@ def snippets() -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("number", range(len(snippets())))
-def test_python_in_the_readme_prints_what_it_shows(number: int) -> None:
+def test_python_in_the_documents_prints_what_it_shows(number: int) -> None:
     code, printed = snippets()[number]
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout == printed
 
 
-def test_the_readme_has_python_with_output() -> None:
-    assert sum(bool(printed) for _, printed in snippets()) >= 3
+def test_the_documents_have_python_with_output() -> None:
+    assert sum(bool(printed) for _, printed in snippets()) >= 4
 
 
 SUBSCRIPTIONS = [

@@ -11,11 +11,19 @@ import pyarrow as pa
 import pytest
 
 import tidings
-from tidings import EventError, IdentifierError, Matcher, RefusedError, SettingError, SubscriptionError, TextStatistics
+from tidings import (
+    AdaptiveThresholds,
+    EventError,
+    IdentifierError,
+    Matcher,
+    RefusedError,
+    SettingError,
+    SubscriptionError,
+    TextStatistics,
+)
 from tidings.analysis.latent import fit
 from tidings.analysis.statistics import learn
 from tidings.analysis.words import SIMPLE, AnalyserVersion
-from tidings.index.text.similarity_ranking import AdaptiveThresholds
 from tidings.matcher import Refused
 from tidings.model.result import EventProblem, Subscription
 from tidings.reference import Settings

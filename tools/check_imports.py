@@ -29,15 +29,20 @@ PARTS: dict[str, str] = {
     "index": "errors model analysis language planning reference rendezvous",
     "store": "errors model analysis language planning reference index",
     "batches": "errors model index",
-    "matcher": "errors model analysis language planning reference explanation store rendezvous index batches",
+    "thresholds": "errors model",
+    "ranking": "errors model reference index batches",
+    "matcher": (
+        "errors model analysis language planning reference explanation store rendezvous index batches thresholds "
+        "ranking"
+    ),
     "spark": "errors model analysis language reference planning rendezvous index store batches matcher",
     "service": "errors model analysis language planning rendezvous index matcher explanation",
     "overlay": "errors model",
     "systems": "errors model analysis language planning rendezvous overlay",
-    PUBLIC: "errors model analysis language reference explanation matcher",
+    PUBLIC: "errors model analysis language reference explanation thresholds matcher",
     "spark_session": "errors",
     "lab": "errors model analysis language planning rendezvous index reference overlay systems spark spark_session",
-    "match_files": "errors index spark spark_session",
+    "match_files": f"errors model analysis {PUBLIC} index spark spark_session",
     "demo": f"errors model {PUBLIC} language matcher explanation spark spark_session",
     "cli": (
         f"errors model analysis {PUBLIC} language planning reference explanation matcher demo match_files "

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from tidings.model.result import Subscription as Subscription
     from tidings.reference import Settings as Settings
     from tidings.reference import holds as holds
+    from tidings.thresholds import AdaptiveThresholds as AdaptiveThresholds
 
 __version__ = "0.1.0"
 
@@ -58,6 +59,7 @@ _HOMES = {
     "tidings.model.event": ("Event",),
     "tidings.model.result": ("EventProblem", "MatchResult", "Subscription"),
     "tidings.reference": ("Settings", "holds"),
+    "tidings.thresholds": ("AdaptiveThresholds",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = sorted(["__version__", *_HOME_OF])  # noqa: PLE0605 - the names are in _HOMES already

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pyarrow
 
     from tidings.index.compiled import CompiledIndex, Matched
+    from tidings.index.layout import Array
 
 Report = Callable[[EventProblem], None]
 
@@ -128,13 +129,19 @@ def pair_table(batch: EventBatch, answers: Answers) -> pyarrow.Table:
     import pyarrow as pa
 
     offsets, subscriptions = answers.arrow()
-    ids, counts = _event_ids(batch), np.diff(offsets)
+    return pa.table({"event": repeated_ids(batch, np.diff(offsets)), "subscription": subscriptions})
+
+
+def repeated_ids(batch: EventBatch, counts: Array) -> pyarrow.Array:
+    """The identifier of each event so many times."""
+    import numpy as np
+    import pyarrow as pa
+
+    ids = _event_ids(batch)
     if pa.types.is_integer(ids.type):
-        events = pa.array(np.repeat(ids.to_numpy(), counts))
-    else:
-        rows = np.repeat(np.arange(len(batch), dtype=np.int32), counts)
-        events = pa.DictionaryArray.from_arrays(pa.array(rows), ids)
-    return pa.table({"event": events, "subscription": subscriptions})
+        return pa.array(np.repeat(ids.to_numpy(), counts))
+    rows = np.repeat(np.arange(len(batch), dtype=np.int32), counts)
+    return pa.DictionaryArray.from_arrays(pa.array(rows), ids)
 
 
 def list_table(batch: EventBatch, answers: Answers) -> pyarrow.Table:

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 from tidings.analysis.latent import LatentSpace
 from tidings.analysis.statistics import TextStatistics
-from tidings.batches import EventBatch, list_table, pair_table, read_batch
+from tidings.batches import EventBatch, ObjectBatch, list_table, pair_table, read_batch
 from tidings.errors import IdentifierError, RefusedError, SettingError, TidingsError
 from tidings.explanation import Explanation, explain
-from tidings.index.answers import Answers, Asked, ids_of_row
+from tidings.index.answers import Answers, Asked, Scores, ids_of_row
 from tidings.index.columns import IdColumn
 from tidings.language.parser import Asked as AskedText
 from tidings.language.parser import Unbound, bound, collecting_young_only, collector_off, parse, read
@@ -30,14 +30,15 @@ from tidings.model.event import Event, Identifier, rows_of_arrow, table_of
 from tidings.model.predicates import Expression
 from tidings.model.result import Cost, EventProblem, MatchResult, Subscription
 from tidings.planning.statistics import EventStatistics, learn_from_events
-from tidings.reference import Reading, check_answerable, score, truth
+from tidings.ranking import Ranking, check_most, scores_one_by_one
+from tidings.reference import Reading, check_answerable, truth
 from tidings.store import Contents, Store, Wanted, open_store, read_contents, save
 
 if TYPE_CHECKING:
     import pyarrow
 
-    from tidings.index.compiled import CompiledIndex
-    from tidings.index.text.similarity_ranking import AdaptiveThresholds
+    from tidings.index.compiled import CompiledIndex, Matched
+    from tidings.thresholds import AdaptiveThresholds
 
 log = logging.getLogger("tidings")
 UNCOMPILED = 1_000  # subscriptions that are asked one by one: a few milliseconds, and no wait for a compiler
@@ -315,7 +316,7 @@ class Matcher:
         is the event's `id`; where no event has one, its position. What cannot be read goes to `on_error`,
         or as a warning to the log `tidings`; everything else is matched.
         """
-        report = on_error or (lambda problem: log.warning("%s", problem))
+        report = on_error or _log
         batch = read_batch(events, report)
         if len(self._recent) > self._uncompiled or len(self._recent) * len(batch) > WORTH_COMPILING:
             self._compile()
@@ -323,23 +324,33 @@ class Matcher:
         if self._recent:
             answers.add(IdColumn.of(list(self._recent)), self._asked_one_by_one(batch, report))
         if self._index is not None:
-            matched = batch.match(self._index)
-            for problem in matched.problems:
-                report(replace(problem, event=batch.id_of(int(str(problem.event)))))
-            for part, findings in matched.parts:
+            for part, findings in self._matched(self._index, batch, report).parts:
                 answers.add(part.ids.column, findings)
         return list_table(batch, answers) if lists else pair_table(batch, answers)
+
+    def _matched(self, index: CompiledIndex, batch: EventBatch, report: Callable[[EventProblem], None]) -> Matched:
+        matched = batch.match(index)
+        for problem in matched.problems:
+            report(replace(problem, event=batch.id_of(int(str(problem.event)))))
+        return matched
 
     def _asked_one_by_one(self, batch: EventBatch, report: Callable[[EventProblem], None]) -> Asked:
         """What was added last, by the reference; as the numbers of subscriptions, as the index answers."""
         wheres = [where for _, where in self._recent.values()]
-        found: list[list[int]] = []
+        return Asked.of(
+            [
+                [number for number, where in enumerate(wheres) if truth(where, reading) is True]
+                for reading in self._readings(batch, report)
+            ]
+        )
+
+    def _readings(self, batch: EventBatch, report: Callable[[EventProblem], None]) -> Iterator[Reading]:
+        """Each event, and behind it what whoever asked for it found that cannot be read."""
         for row in range(len(batch)):
             reading = Reading(batch.event(row), self._settings)
-            found.append([number for number, where in enumerate(wheres) if truth(where, reading) is True])
+            yield reading
             for problem in reading.problems():
                 report(replace(problem, event=batch.id_of(row)))
-        return Asked.of(found)
 
     def ranked(
         self,
@@ -353,21 +364,39 @@ class Matcher:
         With `adaptive` thresholds, which remember the events that they were asked about, a subscription hears only of
         its best ones of a while.
         """
-        if most is not None and most < 1:
-            raise SettingError(f"most is a number of subscriptions, 1 or more, or None for all, not {most}")
-        read = Event.of(event)
-        reading = Reading(read, self._settings)
-        scored = [(id, score(self._expression(id), reading)) for id in self.match(read).ids]
-        found = [(id, cosine) for id, cosine in scored if cosine is not None]
-        found.sort(key=lambda each: -each[1])
-        return (found if adaptive is None else adaptive.admit_ranked(found))[:most]
+        check_most(most)
+        batch = ObjectBatch([Event.of(event)], [0])
+        if adaptive is None:
+            return self._ranking(batch, most, _unheard).pairs()
+        return adaptive.admit(self._ranking(batch, None, _unheard).pairs())[:most]
 
-    def _expression(self, id: Identifier) -> Expression:
-        if id in self._recent:
-            return self._recent[id][1]
-        where = self._index.where_of(id) if self._index is not None else None
-        assert where is not None
-        return parse(where)
+    def ranked_many(
+        self,
+        events: Iterable[Event | Mapping[str, Any]] | pyarrow.Table | pyarrow.RecordBatch,
+        most: int | None = None,
+        *,
+        on_error: Callable[[EventProblem], None] | None = None,
+    ) -> pyarrow.Table:
+        """The same of many events as an Arrow table: `event`, `subscription`, `score`, event after event.
+
+        Events are named, and what cannot be read is reported, as `match_many` does.
+        """
+        check_most(most)
+        report = on_error or _log
+        batch = read_batch(events, report)
+        return self._ranking(batch, most, report).table(batch)
+
+    def _ranking(self, batch: EventBatch, most: int | None, report: Callable[[EventProblem], None]) -> Ranking:
+        if len(self._recent) > self._uncompiled or len(self._recent) * len(batch) > WORTH_COMPILING:
+            self._compile()
+        found: list[tuple[IdColumn, Scores]] = []
+        if self._recent:
+            wheres = [where for _, where in self._recent.values()]
+            found.append((IdColumn.of(list(self._recent)), scores_one_by_one(wheres, self._readings(batch, report))))
+        if self._index is not None:
+            matched = self._matched(self._index, batch, report)
+            found += [(part.ids.column, scores) for part, scores in matched.scores()]
+        return Ranking.of(found, most)
 
     def explain(self, id: Identifier, event: Event | Mapping[str, Any]) -> Explanation:
         """Why the event satisfies the subscription, or why not, and by which path events find it."""
@@ -412,6 +441,14 @@ class Matcher:
         if self._recent:
             return type(next(iter(self._recent)))
         return self._index.id_kind() if self._index is not None else None
+
+
+def _log(problem: EventProblem) -> None:
+    log.warning("%s", problem)
+
+
+def _unheard(problem: EventProblem) -> None:
+    """Of one event, `match` says what cannot be read."""
 
 
 def _taken(id: Identifier) -> IdentifierError:

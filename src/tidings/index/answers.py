@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -59,6 +59,20 @@ class Asked:
         Asked(self.offsets, ids[self.numbers]).fill_numbers(0, places, answers)
 
 
+class Scores(NamedTuple):
+    """Matches that have a score: the row, the number of the subscription, the score."""
+
+    row: Array  # int64, rising
+    number: Array  # int64
+    score: Array  # float64
+
+    @classmethod
+    def of(cls, row: Array, number: Array, score: Array) -> Scores:
+        """Of matches of which some have none, and NaN for it."""
+        has = ~np.isnan(score)
+        return cls(row[has], number[has], score[has])
+
+
 class Answers:
     """What all have found in a batch of so many rows; identifiers of one kind, integers while there is none."""
 
@@ -103,14 +117,21 @@ class Answers:
         return pa.concat_arrays([pa.array([], pa.large_string()), *[ids.arrow() for ids, _ in self._found]])
 
 
+def numbers_found(finder: Finder, rows: int) -> tuple[Array, Array]:
+    """Offsets by row, and the numbers of the subscriptions of all rows."""
+    offsets = np.zeros(rows + 1, np.int64)
+    finder.count(offsets[1:])
+    np.cumsum(offsets, out=offsets)
+    numbers = np.empty(offsets[-1], np.int32)
+    finder.fill_numbers(0, offsets[:-1].copy(), numbers)
+    return offsets, numbers
+
+
 def ids_of_row(ids: IdColumn, finder: Finder) -> list[Identifier]:
     """The identifiers of a batch of one row."""
-    counts = np.zeros(1, np.int64)
-    finder.count(counts)
-    if not counts[0]:
+    _, numbers = numbers_found(finder, 1)
+    if not len(numbers):
         return []
-    numbers = np.empty(counts[0], np.int32)
-    finder.fill_numbers(0, np.zeros(1, np.int64), numbers)
     if isinstance(ids.values, np.ndarray):
         return ids.values[numbers].tolist()  # type: ignore[no-any-return]
     return [ids[number] for number in numbers.tolist()]

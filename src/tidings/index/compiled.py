@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from tidings.index.answers import Scores
 from tidings.index.arrow_columns import encode_arrow
 from tidings.index.encode import EncodedBatch, Encoder
 from tidings.index.finding import Finder, with_facts
 from tidings.index.layout import Array
 from tidings.index.matching import Findings, SegmentMatcher, Verify
 from tidings.index.part import Part, PartBuilder
+from tidings.index.scoring import scores
 from tidings.index.slots import Slots, SlotType
 from tidings.index.views import batch_directory
 from tidings.language.parser import Asked, bound, collecting_young_only, parse, read
@@ -28,7 +30,7 @@ from tidings.model.event import Event, Identifier
 from tidings.model.predicates import Attribute, Expression
 from tidings.model.result import EventProblem
 from tidings.planning.statistics import EventStatistics, learn_from_subscriptions
-from tidings.reference import Reading, Settings, truth
+from tidings.reference import Reading, Settings, score, truth
 
 if TYPE_CHECKING:
     import pyarrow
@@ -45,12 +47,30 @@ _parsed = lru_cache(KEPT_EXPRESSIONS)(parse)
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """What a batch matched: what each part found, and what it took."""
+    """What a batch matched: what each part found, which is good until the index is asked again, and what it took."""
 
     parts: tuple[tuple[Part, Findings], ...]
     problems: tuple[EventProblem, ...]
     candidates: int
     mismatches: int
+    encoded: EncodedBatch
+    finders: tuple[Finder, ...]
+    reading: Callable[[int], Reading]  # of a row
+
+    def scores(self) -> Iterator[tuple[Part, Scores]]:
+        """How similar what each part found is to what it asks for."""
+        for part, findings in self.parts:
+            finders = {
+                slot: finder
+                for slot, engine in part.engines.items()
+                for finder in self.finders
+                if finder.engine is engine
+            }
+
+            def of_reference(number: int, row: int, part: Part = part) -> float | None:
+                return score(_parsed(part.wheres[number]), self.reading(row))
+
+            yield part, scores(part.similarities(), findings, self.encoded, finders, of_reference)
 
 
 class CompiledIndex:
@@ -199,6 +219,9 @@ class CompiledIndex:
             (*encoded.problems, *_unread(encoded.problems, readings)),
             sum(findings.candidates for _, findings in found),
             sum(each.mismatches for each in readings.values()),
+            encoded,
+            self._finders,
+            reading,
         )
 
     # Parts

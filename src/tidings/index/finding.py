@@ -16,7 +16,7 @@ import numpy as np
 from tidings.index.compiling import compiled
 from tidings.index.encode import EncodedBatch
 from tidings.index.facts import Engine, Texts
-from tidings.index.layout import ARRAY, DIRTY, EMPTY, INEXACT
+from tidings.index.layout import ARRAY, DIRTY, EMPTY, INEXACT, Array
 from tidings.model.result import EventProblem
 
 
@@ -37,13 +37,18 @@ def with_facts(encoded: EncodedBatch, finders: Sequence[Finder]) -> EncodedBatch
     return encoded
 
 
-def _with_facts_of(finder: Finder, encoded: EncodedBatch) -> EncodedBatch:
-    texts, rows = _texts(
+def texts_of(finder: Finder, encoded: EncodedBatch) -> tuple[Texts, Array]:
+    """The texts that an engine is asked about, and the row of each."""
+    (start, length, raw), rows = _texts(
         encoded.starts, encoded.slot, encoded.text, encoded.length, encoded.flags, finder.strings, finder.raws
     )
-    start, length, raw = texts
-    facts = finder.engine.find(Texts(encoded.data, start, length, raw))
-    failed = np.zeros(len(start), np.bool_)
+    return Texts(encoded.data, start, length, raw), rows
+
+
+def _with_facts_of(finder: Finder, encoded: EncodedBatch) -> EncodedBatch:
+    texts, rows = texts_of(finder, encoded)
+    facts = finder.engine.find(texts)
+    failed = np.zeros(len(texts.start), np.bool_)
     failed[[number for number, _ in facts.problems]] = True
     columns = (encoded.starts, encoded.slot, encoded.key, encoded.text, encoded.length, encoded.flags)
     starts, slot, key, text, lengths, flags = _appended(

@@ -24,6 +24,7 @@ from tidings.index.invariants import check_segment
 from tidings.index.layout import Array, Segment
 from tidings.index.matching import SegmentMatcher
 from tidings.index.placing import Placing
+from tidings.index.scoring import Similarities, similarities
 from tidings.index.slots import Slots, SlotType
 from tidings.language.parser import Asked
 from tidings.model.event import Identifier
@@ -53,6 +54,7 @@ _FACT_NAMES = {
     SlotType.LATENT: "latent similarity",
     SlotType.XPATH: "paths",
 }
+OF_SIMILARITY = (SlotType.SIMILARITY, SlotType.LATENT)
 _ORDERS = {with_value: _KIND_NAMES.get(kind, "value") for kind, with_value in layout.WITH_VALUE.items()}
 
 
@@ -67,6 +69,7 @@ class Part:
     removed: int = 0
     file: str | None = None  # the segment file that holds it
     matcher: SegmentMatcher | None = None
+    _similarities: Similarities | None = None
 
     def __len__(self) -> int:
         return len(self.ids) - self.removed
@@ -119,6 +122,13 @@ class Part:
             checks = int(segment.entry_checks[entry + 1] - segment.entry_checks[entry])
             found[_path(segment, names, table, checks)] = None
         return list(found) or ["never: it cannot be satisfied"]
+
+    def similarities(self) -> Similarities:
+        """What scores need to know, which is learned when they are first asked for."""
+        if self._similarities is None:
+            slots = [number for number, (_, kind) in enumerate(self.slots) if kind in OF_SIMILARITY]
+            self._similarities = similarities(self.segment, self.wheres, slots)
+        return self._similarities
 
     def check(self) -> None:
         """Asserts every invariant of the part: slow, for tests and for doubts."""

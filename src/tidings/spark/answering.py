@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tidings.index.answers import Answers as Written
+from tidings.index.answers import numbers_found
 from tidings.index.layout import Array
 from tidings.model.event import Event, rows_of_arrow
 from tidings.model.result import EventProblem
@@ -197,8 +199,6 @@ def _written(index: OpenIndex, asking: Asking, matched: Matched, rows: int) -> I
     """Integers without further columns are written by the kernels where they belong. All else is taken, part by part,
     from the mapped columns, and put into the order of the rows only where each row has one list."""
     if not asking.columns and not asking.texts:
-        from tidings.index.answers import Answers as Written
-
         written = Written(rows, int)
         for part, findings in matched.parts:
             written.add(part.ids.column, findings)
@@ -215,11 +215,7 @@ def _written(index: OpenIndex, asking: Asking, matched: Matched, rows: int) -> I
 def _taken(index: OpenIndex, asking: Asking, part: Part, findings: Any, rows: int) -> Answers:
     import pyarrow as pa
 
-    offsets = np.zeros(rows + 1, np.int64)
-    findings.count(offsets[1:])
-    np.cumsum(offsets, out=offsets)
-    numbers = np.empty(offsets[-1], np.int32)
-    findings.fill_numbers(0, offsets[:-1].copy(), numbers)
+    offsets, numbers = numbers_found(findings, rows)
     which = pa.array(numbers)
     further = index.metadata.get(str(part.file), {})
     columns = [part.ids.column.arrow().take(which)]

@@ -61,9 +61,11 @@ def expected(
 
 
 def scored(engine: LatentEngine, documents: Sequence[str]) -> list[list[tuple[int, float]]]:
-    result = engine.scores(as_texts(documents))
-    pairs = list(zip(result.fact.tolist(), result.cosine.tolist(), strict=True))
-    return [pairs[first:end] for first, end in pairwise(result.start.tolist())]
+    facts = engine.find(as_texts(documents))
+    text = np.repeat(np.arange(len(documents)), np.diff(facts.start))
+    cosines = engine.cosines(as_texts(documents), text, facts.fact)
+    pairs = list(zip(facts.fact.tolist(), cosines.tolist(), strict=True))
+    return [pairs[first:end] for first, end in pairwise(facts.start.tolist())]
 
 
 def found(engine: LatentEngine, documents: Sequence[str]) -> list[list[int]]:

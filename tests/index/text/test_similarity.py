@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,7 +23,8 @@ from tidings.analysis.words import ENGLISH, SIMPLE, Analyser, AnalyserVersion
 from tidings.index.array_file import open_arrays, write_arrays
 from tidings.index.layout import Array
 from tidings.index.text import similarity
-from tidings.index.text.similarity import Scored, SimilarityEngine
+from tidings.index.text.exact_cosines import ByDefinition
+from tidings.index.text.similarity import SimilarityEngine
 from tidings.model.predicates import Attribute, Operator, Similarity
 from tidings.reference import holds
 
@@ -46,8 +48,12 @@ def found(engine: SimilarityEngine, documents: Sequence[str]) -> list[list[float
     return split(facts.fact, facts.start)
 
 
-def scored(result: Scored) -> list[list[tuple[float, float]]]:
-    pairs = zip(split(result.fact, result.start), split(result.cosine, result.start), strict=True)
+def scored(engine: SimilarityEngine, documents: Sequence[str]) -> list[list[tuple[float, float]]]:
+    """What it finds, with the cosines."""
+    facts = engine.find(as_texts(documents))
+    text = np.repeat(np.arange(len(documents)), np.diff(facts.start))
+    cosines = engine.cosines(as_texts(documents), text, facts.fact)
+    pairs = zip(split(facts.fact, facts.start), split(cosines, facts.start), strict=True)
     return [list(zip(facts, cosines, strict=True)) for facts, cosines in pairs]
 
 
@@ -77,7 +83,7 @@ def agrees(
     engine.check()
     wanted = expected(questions, documents, analyser, statistics)
     assert found(engine, documents) == [[number for number, _ in answer] for answer in wanted]
-    assert scored(engine.scores(as_texts(documents))) == wanted
+    assert scored(engine, documents) == wanted
     return engine
 
 
@@ -208,7 +214,7 @@ def test_a_document_of_ten_megabytes() -> None:
     value = round((1 + math.log(5_000)) / math.sqrt(squares), 12)
     questions = [question("fox", operator, value) for operator in (AT_LEAST, MORE)]
     engine = SimilarityEngine.build([*questions, question("fox", MORE, 0.5)], SIMPLE, NO_STATISTICS)
-    assert scored(engine.scores(as_texts(["a fox", document, "fox"]))) == [
+    assert scored(engine, ["a fox", document, "fox"]) == [
         [(0, 0.707106781187), (1, 0.707106781187), (2, 0.707106781187)],
         [(0, value)],
         [(0, 1.0), (1, 1.0), (2, 1.0)],
@@ -219,6 +225,40 @@ def test_words_outside_profiles_weigh_as_the_statistics_say() -> None:
     statistics = TextStatistics(99, {"common": 99, "rare": 1}, AnalyserVersion.of(SIMPLE))
     profile = [question("fox", AT_LEAST, threshold) for threshold in (0.5, 0.6, 0.7, 0.9)]
     agrees(profile, ["fox common", "fox rare", "fox unheard", "fox unheard unheard", "fox one two three"], statistics)
+
+
+@settings(deadline=None)
+@given(some_questions(), st.lists(texts(OUTSIDE), max_size=5), some_statistics(), st.data())
+def test_cosines_of_any_pairs_are_those_of_the_definition(
+    questions: list[Similarity], documents: list[str], statistics: TextStatistics, data: st.DataObject
+) -> None:
+    """Also of those that are not similar."""
+    engine = SimilarityEngine.build(questions, SIMPLE, statistics)
+    every = [(text, asked) for text in range(len(documents)) for asked in range(len(questions))]
+    pairs = sorted(data.draw(st.lists(st.sampled_from(every), max_size=10)) if every else [])
+    text, asked = (np.array([pair[column] for pair in pairs], np.int64) for column in range(2))
+    assert engine.cosines(as_texts(documents), text, asked).tolist() == [
+        cosine(SIMPLE.words(questions[asked].profile), SIMPLE.words(documents[text]), statistics)
+        for text, asked in pairs
+    ]
+
+
+def test_cosines_that_lie_in_the_middle_are_left_to_the_definition() -> None:
+    """What is computed here may err by any number of the last bits, and none of them is seen."""
+    chance = Random(9)
+    exact = np.array([chance.random() for _ in range(2_000)] + [number * 1e-12 + 5e-13 for number in range(2_000)])
+    asked: list[int] = []
+
+    def definition(_: int, profile: int) -> float:
+        asked.append(profile)
+        return round(float(exact[profile]), 12)
+
+    error = np.full(len(exact), 2e-15)
+    computed = exact + np.array([chance.uniform(-2e-15, 2e-15) for _ in exact])
+    by_definition = ByDefinition(lambda text: text, definition)
+    rounded = by_definition.rounded(computed, error, np.zeros(len(exact), np.int64), np.arange(len(exact)))
+    assert rounded.tolist() == [round(value, 12) for value in exact.tolist()]
+    assert 2_000 <= len(asked) < 2_100
 
 
 # What an engine is
@@ -238,7 +278,7 @@ def test_it_survives_being_written(tmp_path: Path) -> None:
     opened.check()
     documents = ["a b c", "b", "", "unheard a", "b x"]
     assert len(opened) == 3
-    assert scored(opened.scores(as_texts(documents))) == scored(engine.scores(as_texts(documents)))
+    assert scored(opened, documents) == scored(engine, documents)
     assert found(opened, documents) == [[n for n, _ in e] for e in expected(questions, documents, SIMPLE, statistics)]
 
 

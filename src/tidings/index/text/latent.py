@@ -18,7 +18,9 @@ from tidings.analysis.latent import LatentSpace, latent_cosine
 from tidings.analysis.words import Analyser
 from tidings.index.facts import Facts, Texts
 from tidings.index.layout import Array
+from tidings.index.runs import places_in
 from tidings.index.text.dictionary import Dictionary
+from tidings.index.text.exact_cosines import ByDefinition
 from tidings.index.text.latent_kernels import (
     LatentFound,
     Placed,
@@ -27,7 +29,7 @@ from tidings.index.text.latent_kernels import (
     place_vectors,
     take_from_block,
 )
-from tidings.index.text.similarity import Pairs, Scored
+from tidings.index.text.similarity import Pairs
 from tidings.index.text.similarity_building import reaches
 from tidings.index.text.similarity_counting import counted
 from tidings.index.text.words import Reader, texts_of
@@ -39,6 +41,7 @@ from tidings.model.predicates import Operator, Similarity
 TEXTS, PROFILES = 128, 32_768
 NEAR = 1e-9  # a cosine in float64 differs less from the true one, where no doubt of a place is above DOUBTFUL
 DOUBTFUL = 1e-11
+_Place = tuple[float, ...]
 
 
 class LatentArrays(NamedTuple):
@@ -95,14 +98,11 @@ class LatentEngine:
         pairs = self._similar(self._places.vectors(texts), texts)
         return Facts(pairs.start(len(texts.start)), pairs.profile)
 
-    def scores(self, texts: Texts) -> Scored:
-        """The same with their cosines."""
-        vectors = self._places.vectors(texts)
-        pairs = self._similar(vectors, texts)
-        exact = _Definition(self._vectors, vectors, self._places.space)
-        cosines = map(exact.cosine, pairs.text.tolist(), pairs.profile.tolist())
-        cosine = np.fromiter(cosines, np.float64, len(pairs.text))
-        return Scored(pairs.start(len(texts.start)), pairs.profile, cosine)
+    def cosines(self, texts: Texts, text: Array, profile: Array) -> Array:
+        """Those of pairs of a text and a profile, as the definition rounds them; pairs of one text stand together."""
+        found = np.empty(len(text))
+        self._definition(self._places.vectors(texts)).put(found, np.arange(len(text)), text, profile)
+        return found
 
     def check(self) -> None:
         """Every invariant: the unit vectors above all are those of the terms."""
@@ -122,24 +122,32 @@ class LatentEngine:
         units = self._places.units(vectors)
         somewhere = np.asarray(units.any(axis=1))
         text, profile, certain = self._candidates(units.astype(np.float32), somewhere)
-        similar, exact = certain.astype(np.bool_), _Definition(self._vectors, vectors, self._places.space)
+        similar, definition = certain.astype(np.bool_), self._definition(vectors)
         unsure = np.flatnonzero(~similar)
         for at in range(0, len(unsure), PROFILES):
             here = unsure[at : at + PROFILES]
-            similar[here] = self._decided(units, exact, text[here], profile[here])
+            similar[here] = self._decided(units, definition, text[here], profile[here])
         nowhere = np.flatnonzero(~somewhere & ~texts.raw)
         text = np.concatenate([text[similar], np.repeat(nowhere, len(self._at_zero))])
         profile = np.concatenate([profile[similar], np.tile(self._at_zero, len(nowhere))])
         order = np.argsort(text, kind="stable")  # the profiles of each text are in order already
         return Pairs(text[order], profile[order])
 
-    def _decided(self, units: Array, exact: _Definition, text: Array, profile: Array) -> Array:
+    def _decided(self, units: Array, definition: ByDefinition[_Place], text: Array, profile: Array) -> Array:
         """Whether profiles are similar to texts, in float64, or, where that is too near to say, by the definition."""
         threshold, strict = self._profiles.threshold[profile], self._profiles.strict[profile]
         cosine = np.einsum("pd,pd->p", self._places.units(_some(self._vectors, profile)), units[text])
-        for at in np.flatnonzero(np.abs(cosine - threshold) <= NEAR).tolist():
-            cosine[at] = exact.cosine(int(text[at]), int(profile[at]))
+        definition.put(cosine, np.flatnonzero(np.abs(cosine - threshold) <= NEAR), text, profile)
         return reaches(cosine, threshold, strict)
+
+    def _definition(self, vectors: Vectors) -> ByDefinition[_Place]:
+        def place(of: Vectors, number: int) -> _Place:
+            return self._places.space.placed(_weights(of, number))
+
+        return ByDefinition(
+            lambda text: place(vectors, text),
+            lambda text, profile: latent_cosine(place(self._vectors, profile), text),
+        )
 
     def _candidates(self, units: Array, somewhere: Array) -> tuple[Array, Array, Array]:
         """Text, profile and whether it is certain, of all that reach their threshold, or nearly so."""
@@ -207,28 +215,12 @@ class _Places:
         return place
 
 
-class _Definition:
-    """Cosines by the definition's own function. Keeps the place of the text that was asked for last."""
-
-    def __init__(self, profiles: Vectors, texts: Vectors, space: LatentSpace) -> None:
-        self._profiles = profiles
-        self._texts = texts
-        self._space = space
-        self._text = -1
-        self._place: tuple[float, ...] = ()
-
-    def cosine(self, text: int, profile: int) -> float:
-        if text != self._text:
-            self._text, self._place = text, self._space.placed(_weights(self._texts, text))
-        return latent_cosine(self._space.placed(_weights(self._profiles, profile)), self._place)
-
-
 def _some(vectors: Vectors, numbers: Array) -> Vectors:
     """The vectors of these numbers, one after the other."""
     first, end = vectors.start[numbers], vectors.start[numbers + 1]
     start = np.zeros(len(numbers) + 1, np.int64)
     np.cumsum(end - first, out=start[1:])
-    places = np.arange(start[-1]) + np.repeat(first - start[:-1], end - first)
+    places = places_in(first, end - first)
     return Vectors(start, vectors.term[places], vectors.weight[places])
 
 

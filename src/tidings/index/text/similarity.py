@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +20,9 @@ from tidings.analysis.statistics import TextStatistics, rarity
 from tidings.analysis.words import Analyser
 from tidings.index.facts import Facts, Texts
 from tidings.index.layout import Array
+from tidings.index.runs import places_in
 from tidings.index.text.dictionary import Dictionary
+from tidings.index.text.exact_cosines import ByDefinition
 from tidings.index.text.similarity_building import check_profiles, profile_arrays, reaches
 from tidings.index.text.similarity_counting import Counted, counted
 from tidings.index.text.similarity_kernels import LARGEST, NEAR, FoundSimilar, ProfileArrays, Room, find_similar
@@ -27,14 +31,8 @@ from tidings.index.views import directory
 from tidings.model.predicates import Similarity
 
 _ROOM = 2**16  # for findings, beyond those of one text
-
-
-class Scored(NamedTuple):
-    """Facts with their cosines, as the definition rounds them: those of text n are start[n] : start[n + 1]."""
-
-    start: Array  # int64, one more than there are texts
-    fact: Array  # int32
-    cosine: Array  # float64
+_HALF_BIT = 2.0**-52  # what float64 may lose in one step, of numbers up to 1; twice that of rounding to nearest
+_STEPS = 16  # beside one for each word of a profile
 
 
 class SimilarityEngine:
@@ -73,14 +71,20 @@ class SimilarityEngine:
         pairs = self._similar(self._counted(texts), texts)
         return Facts(pairs.start(len(texts.start)), pairs.profile)
 
-    def scores(self, texts: Texts) -> Scored:
-        """The same with their cosines."""
+    def cosines(self, texts: Texts, text: Array, profile: Array) -> Array:
+        """Those of pairs of a text and a profile, as the definition rounds them; pairs of one text stand together."""
         words = self._counted(texts)
-        pairs = self._similar(words, texts)
-        exact = _Definition(self._profiles, words, self._unknown_idf)
-        cosines = map(exact.cosine, pairs.text.tolist(), pairs.profile.tolist())
-        cosine = np.fromiter(cosines, np.float64, len(pairs.text))
-        return Scored(pairs.start(len(texts.start)), pairs.profile, cosine)
+        definition = self._definition(words)
+        found, ends = np.empty(len(text)), np.flatnonzero(np.diff(text, append=-1)) + 1
+        of_words = np.zeros(len(self._dictionary))
+        for first, end in pairwise([0, *ends.tolist()]):
+            here, weighed = slice(first, end), self._weighed(words, int(text[first]))
+            of_words[weighed.word] = weighed.weight
+            found[here] = self._computed(of_words, weighed.squares, profile[here])
+            of_words[weighed.word] = 0.0
+        # Products and their sum, of which no term is negative, the root and the quotient: half a bit for each step.
+        error = (self._sizes(profile) + _STEPS) * _HALF_BIT
+        return definition.rounded(found, error, text, profile)
 
     def check(self) -> None:
         """Every invariant, that of the postings above all: what is not indexed cannot reach the threshold."""
@@ -108,9 +112,8 @@ class SimilarityEngine:
         """Texts and the profiles that are similar to them, in order."""
         text, profile, cosine = self._candidates(words)
         threshold, strict = self._profiles.threshold[profile], self._profiles.strict[profile]
-        exact = _Definition(self._profiles, words, self._unknown_idf)
-        for at in np.flatnonzero(np.abs(cosine - threshold) <= NEAR).tolist():
-            cosine[at] = exact.cosine(int(text[at]), int(profile[at]))
+        near = np.flatnonzero(np.abs(cosine - threshold) <= NEAR)
+        self._definition(words).put(cosine, near, text, profile)
         similar = reaches(cosine, threshold, strict)
         read = np.flatnonzero(~texts.raw)
         return Pairs.sorted(
@@ -135,6 +138,56 @@ class SimilarityEngine:
         of, profile, cosine = (np.concatenate(column) for column in zip(*parts, strict=True))
         return of, profile, cosine
 
+    def _definition(self, words: Counted) -> ByDefinition[_Weighed]:
+        return ByDefinition(lambda text: self._weighed(words, text), self._cosine)
+
+    def _cosine(self, text: _Weighed, profile: int) -> float:
+        start, end = self._profiles.profile_start[profile : profile + 2]
+        words, weights = self._profiles.profile_word[start:end].tolist(), self._profiles.profile_weight[start:end]
+        products = (
+            weight * text.weights[word]
+            for word, weight in zip(words, weights.tolist(), strict=True)
+            if word in text.weights
+        )
+        return cosine_of_products(products, float(self._profiles.squares[profile]), text.squares)
+
+    def _weighed(self, words: Counted, text: int) -> _Weighed:
+        start, end = words.start[text : text + 2]
+        word, times = words.word[start:end], words.times[start:end].tolist()
+        known = word >= 0
+        idf = np.full(len(word), self._unknown_idf)
+        idf[known] = self._profiles.idf[word[known]]
+        weights = [frequency_weight(tf) * rarity for tf, rarity in zip(times, idf.tolist(), strict=True)]
+        return _Weighed(word[known], np.array(weights)[known], sum_of_squares(weights))
+
+    def _sizes(self, profile: Array) -> Array:
+        """How many words profiles have."""
+        sizes: Array = self._profiles.profile_start[profile + 1] - self._profiles.profile_start[profile]
+        return sizes
+
+    def _computed(self, of_words: Array, squares: float, profile: Array) -> Array:
+        """The cosines of profiles with a text, whose words have these weights, in float64."""
+        first, sizes = self._profiles.profile_start[profile], self._sizes(profile)
+        places = places_in(first, sizes)
+        products = of_words[self._profiles.profile_word[places]] * self._profiles.profile_weight[places]
+        sums = np.bincount(np.repeat(np.arange(len(profile)), sizes), products, len(profile))
+        lengths = np.sqrt(self._profiles.squares[profile] * squares)
+        return np.divide(sums, lengths, out=np.zeros(len(profile)), where=lengths > 0.0)
+
+
+class _Weighed:
+    """What the definition knows of a text: the weights of the words that have a number, and the sum of all squares."""
+
+    def __init__(self, word: Array, weight: Array, squares: float) -> None:
+        self.word = word
+        self.weight = weight
+        self.squares = squares
+
+    @cached_property
+    def weights(self) -> dict[int, float]:
+        """By word."""
+        return dict(zip(self.word.tolist(), self.weight.tolist(), strict=True))
+
 
 class Pairs(NamedTuple):
     """Texts and profiles that are similar to each other."""
@@ -149,36 +202,3 @@ class Pairs(NamedTuple):
 
     def start(self, texts: int) -> Array:
         return np.searchsorted(self.text, np.arange(texts + 1))
-
-
-class _Definition:
-    """Cosines by the definition's own function. Keeps the vector of the text that was asked for last."""
-
-    def __init__(self, profiles: ProfileArrays, words: Counted, unknown_idf: float) -> None:
-        self._profiles = profiles
-        self._words = words
-        self._unknown_idf = unknown_idf
-        self._text = -1
-        self._weights: dict[int, float] = {}
-        self._squares = 0.0
-
-    def cosine(self, text: int, profile: int) -> float:
-        if text != self._text:
-            self._take(text)
-        start, end = self._profiles.profile_start[profile : profile + 2]
-        words, weights = self._profiles.profile_word[start:end].tolist(), self._profiles.profile_weight[start:end]
-        products = (
-            weight * self._weights[word]
-            for word, weight in zip(words, weights.tolist(), strict=True)
-            if word in self._weights
-        )
-        return cosine_of_products(products, float(self._profiles.squares[profile]), self._squares)
-
-    def _take(self, text: int) -> None:
-        start, end = self._words.start[text : text + 2]
-        words, times = self._words.word[start:end], self._words.times[start:end].tolist()
-        idf = np.full(len(words), self._unknown_idf)
-        idf[words >= 0] = self._profiles.idf[words[words >= 0]]
-        weights = [frequency_weight(tf) * rarity for tf, rarity in zip(times, idf.tolist(), strict=True)]
-        self._text, self._squares = text, sum_of_squares(weights)
-        self._weights = {word: weight for word, weight in zip(words.tolist(), weights, strict=True) if word >= 0}
