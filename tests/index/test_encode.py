@@ -483,6 +483,33 @@ def test_a_bad_element_makes_its_array_dirty(name: str) -> None:
     assert batch.problems == (EventProblem(1, "a", reason),)
 
 
+TWINS = pa.StructArray.from_arrays([pa.array([1, 2]), pa.array([3, 1])], names=["x", "x"])
+CORNERS = {
+    **{name: column for name, (column, *_) in BAD_CELLS.items()},
+    "an unknown zone": pa.array([1, None], pa.timestamp("s", "Mars/Olympus")),
+    "two fields of one name": TWINS,
+    "two fields of one name inside": pa.StructArray.from_arrays([TWINS, pa.array([1, None])], names=["x", "z"]),
+    "a list of such": pa.ListArray.from_arrays(pa.array([0, 1, 2]), TWINS),
+}
+
+
+@pytest.mark.parametrize("name", CORNERS)
+def test_what_cannot_be_read_means_the_same_in_columns_as_in_rows(name: str) -> None:
+    """Also of what a path looks for inside of it."""
+    slots = every_slot("a", "a.x", "a.x.y", "a.z")
+    table = pa.table({"a": CORNERS[name]})
+    by_columns, by_rows = encode_arrow(table, Encoder(slots)), encode_dicts(list(rows_of_arrow(table)), slots)
+    assert told(by_columns, slots) == told(by_rows, slots)
+    places = [{(problem.event, problem.attribute) for problem in each.problems} for each in (by_columns, by_rows)]
+    assert places[0] == places[1]
+
+
+def test_a_time_with_an_unknown_zone_is_a_moment_all_the_same() -> None:
+    slots = Slots([(("a",), TIMESTAMP)])
+    table = pa.table({"a": CORNERS["an unknown zone"]})
+    assert told(encode_arrow(table, Encoder(slots)), slots) == [[(0, 1_000_000, 0)], []]
+
+
 def test_a_bad_cell_of_an_unusual_type_costs_its_own_attribute_only() -> None:
     fields = [pa.array([1, 2]), pa.array([3, 4])]
     twice = pa.StructArray.from_arrays(fields, names=["x", "x"], mask=pa.array([True, False]))

@@ -99,6 +99,8 @@ def _whole(column: pa.ChunkedArray | pa.Array) -> pa.Array:
 
 
 def _read_columns(column: pa.Array, plan: Plan, found: Interleaving) -> None:
+    if _has_twins(column.type):
+        raise _UnusualTypeError
     place = _at(column, plan.path[1:])
     values = _values(place.values, hashed=any(kind in plan.slots for kind in OF_TEXT))
     if place.starts is None:
@@ -133,12 +135,18 @@ def _entered(place: _Place) -> _Place:
 
 def _field(array: pa.Array, name: str) -> pa.Array:
     if not pa.types.is_struct(array.type):
-        _slot_type(array.type)  # what is read by columns has no fields
-        return pa.nulls(len(array))
+        if _values(array, hashed=False).unreadable:
+            raise _UnusualTypeError  # nor can what would be inside be read
+        return pa.nulls(len(array))  # what is read by columns has no fields
     names = [field.name for field in array.type]
-    if len(set(names)) < len(names):
-        raise _UnusualTypeError
     return pc.struct_field(array, [names.index(name)]) if name in names else pa.nulls(len(array))
+
+
+def _has_twins(kind: pa.DataType) -> bool:
+    """Whether a record in it has two fields of one name, and so none that can be read."""
+    fields = [kind.field(number) for number in range(kind.num_fields)]
+    twins = pa.types.is_struct(kind) and len({field.name for field in fields}) < len(fields)
+    return twins or any(_has_twins(field.type) for field in fields)
 
 
 def _read_rows(table: pa.Table | pa.RecordBatch, plan: Plan, encoder: Encoder, found: Interleaving) -> None:

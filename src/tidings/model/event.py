@@ -99,11 +99,14 @@ def _cell(cell: pyarrow.Scalar) -> Any:
 
 
 def _readable(kind: Any) -> Any:
-    """The Arrow type to read a column as: nanoseconds become microseconds, at any depth."""
+    """The Arrow type to read a column as: nanoseconds become microseconds, and zones UTC, at any depth.
+
+    A time with a zone is a moment in UTC already; Python would first have to know the zone.
+    """
     import pyarrow as pa
 
-    if pa.types.is_timestamp(kind) and kind.unit == "ns":
-        return pa.timestamp("us", kind.tz)
+    if pa.types.is_timestamp(kind):
+        return pa.timestamp("us" if kind.unit == "ns" else kind.unit, "UTC" if kind.tz else None)
     if pa.types.is_dictionary(kind):
         return _readable(kind.value_type)
     if pa.types.is_struct(kind):
