@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,35 @@ def test_records_are_matched_as_events(spark: SparkSession, folder: Path, with_c
     (problem,) = found.where("problem is not null").collect()
     assert (problem.number, problem.document) == (1, None)
     assert "beyond its record 1: Opening and ending tag mismatch" in problem.problem
+
+
+def test_names_of_files_mean_what_they_say(spark: SparkSession, tmp_path: Path) -> None:
+    from tidings.spark import xml_records
+
+    names = ["a b.xml", "a#1.xml", "a%20b.xml", "a?x.xml"]
+    for number, name in enumerate(names):
+        (tmp_path / name).write_text(f"<r><a>{number}</a></r>")
+    found = xml_records(spark.read.format("binaryFile").load(str(tmp_path)).select("path"))
+    assert {row.file.rpartition("/")[2]: row.document for row in found.collect()} == {
+        name: f"<a>{number}</a>" for number, name in enumerate(names)
+    }
+
+
+def test_a_damaged_file_costs_itself_only(spark: SparkSession, tmp_path: Path) -> None:
+    from tidings.spark import xml_records
+
+    packed = bytearray(gzip.compress(b"<r><a/></r>"))
+    packed[10] = 0xFF  # a block of a kind that there is not
+    with pytest.raises(zlib.error):
+        gzip.decompress(packed)
+    (tmp_path / "damaged.xml.gz").write_bytes(packed)
+    (tmp_path / "good.xml").write_text("<r><a t='&uuml;'/></r>")
+    files = spark.read.format("binaryFile").load(str(tmp_path))
+    found = xml_records(files, entities={"uuml": "ü"}).where("problem is not null or file like '%good.xml'").collect()
+    assert sorted(row.document or row.problem.partition(" beyond")[0] for row in found) == [
+        '<a t="ü"/>',
+        "the file cannot be unpacked",
+    ]
 
 
 def test_files_have_a_path(spark: SparkSession) -> None:

@@ -8,6 +8,7 @@ has at most 10,000,000 bytes. Defaults of attributes in a DOCTYPE are not added.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -34,6 +35,16 @@ from tidings.model.xpath import (
 DEEPEST = 256  # elements inside one another that libxml2 reads without huge_tree
 COMPILED = 4_096  # expressions kept compiled
 SHORT = 60  # characters of a value that an explanation shows
+
+# How libxml2 is told to read what may come from anyone, in files of records too.
+SAFELY: dict[str, Any] = {
+    "resolve_entities": False,
+    "load_dtd": False,
+    "attribute_defaults": False,
+    "no_network": True,
+    "huge_tree": False,
+    "collect_ids": True,  # without it lxml 6.1 makes libxml2 load the external DTD, whatever load_dtd says
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,17 +85,7 @@ def read_document(source: str | bytes, limits: DocumentLimits = DEFAULT_LIMITS) 
     content = _encoded(source) if isinstance(source, str) else source
     if len(content) > limits.size:
         raise EventError(f"the XML document has {len(content)} bytes, and at most {limits.size} are allowed")
-    parser = etree.XMLParser(
-        encoding="utf-8" if isinstance(source, str) else None,
-        resolve_entities=False,
-        load_dtd=False,
-        dtd_validation=False,
-        attribute_defaults=False,
-        no_network=True,
-        huge_tree=False,
-        recover=False,
-        collect_ids=True,  # without it lxml 6.1 makes libxml2 load the external DTD, whatever load_dtd says
-    )
+    parser: Any = etree.XMLParser(encoding="utf-8" if isinstance(source, str) else None, **SAFELY)
     try:
         root = etree.fromstring(content, parser)
     except etree.LxmlError as error:
@@ -96,6 +97,7 @@ def read_document(source: str | bytes, limits: DocumentLimits = DEFAULT_LIMITS) 
     return Document(tree)
 
 
+_ADVICE = re.compile(", (?:try|see|use) ")
 _HAS_EMPTY_TEXT = etree.XPath("boolean(//text()[. = ''])", regexp=False, smart_strings=False)
 
 
@@ -132,30 +134,33 @@ def _encoded(source: str) -> bytes:
         raise EventError(problem) from None
 
 
-def _malformed(error: Exception, parser: etree.XMLParser) -> EventError:
-    """libxml2's first complaint is the cause; later ones follow from it."""
-    entries = list(parser.error_log.filter_from_errors())
-    if not entries:
+def _malformed(error: Exception, parser: Any) -> EventError:
+    first = first_complaint(parser.error_log)
+    if first is None:
         return EventError(f"the XML document is malformed: {error}")
-    first = entries[0]
     if first.message.startswith("Excessive depth"):
         return _too_deep(DEEPEST, f" (line {first.line}, column {first.column})")
-    place = f"line {first.line}, column {first.column}"
     if first.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT:
-        return EventError(f"the XML document passes a bound of libxml2: {_plain(first.message)} ({place})")
-    return EventError(f"the XML document is malformed: {_plain(first.message)} ({place})")
+        return EventError(f"the XML document passes a bound of libxml2: {said(first)}")
+    return EventError(f"the XML document is malformed: {said(first)}")
 
 
-def _plain(message: str) -> str:
-    """Without advice to the programmer, such as an option to set."""
-    return message.strip().partition(", try ")[0].partition(", see ")[0]
+def first_complaint(log: Any) -> Any:
+    """The first error in a log of libxml2's, which is the cause of the others; None if there is none."""
+    return next(iter(log.filter_from_errors()), None)
+
+
+def said(complaint: Any) -> str:
+    """What a complaint says, without advice to the programmer such as an option to set, and where."""
+    words: str = _ADVICE.split(complaint.message.strip())[0]
+    return f"{words} (line {complaint.line}, column {complaint.column})"
 
 
 def _too_deep(depth: int, place: str = "") -> EventError:
     return EventError(f"the elements of the XML document are nested deeper than the {depth} levels allowed{place}")
 
 
-def _refuse_entities(tree: Any, parser: etree.XMLParser) -> None:
+def _refuse_entities(tree: Any, parser: Any) -> None:
     dtd = tree.docinfo.internalDTD
     if dtd is None:
         return
@@ -165,10 +170,7 @@ def _refuse_entities(tree: Any, parser: etree.XMLParser) -> None:
     # A reference to an entity of a DTD that was not read is only a warning to libxml2, and would vanish from the text.
     for entry in parser.error_log:
         if entry.type in (etree.ErrorTypes.WAR_UNDECLARED_ENTITY, etree.ErrorTypes.ERR_UNDECLARED_ENTITY):
-            place = f"line {entry.line}, column {entry.column}"
-            raise EventError(
-                f"the XML document needs an entity that it does not have: {_plain(entry.message)} ({place})"
-            )
+            raise EventError(f"the XML document needs an entity that it does not have: {said(entry)}")
 
 
 @lru_cache(maxsize=DEEPEST)
