@@ -78,7 +78,7 @@ def _one_by_one(subscriptions: Subscriptions, events: Events, settings: Settings
 def _durable(subscriptions: Subscriptions, events: Events, settings: Settings) -> Outcome:
     """Added to a folder, which is closed and opened again."""
     with tempfile.TemporaryDirectory() as folder:
-        with Matcher(folder, analyser=settings.analyser.name, statistics=settings.statistics) as matcher:
+        with Matcher(folder, **options_of(settings)) as matcher:
             matcher.add_many(subscriptions.items())
         with Matcher(folder) as matcher:
             return _asked_in_turn(matcher, enumerate(events))
@@ -115,7 +115,12 @@ def _filled(subscriptions: Subscriptions, settings: Settings) -> Matcher:
 
 
 def _empty(settings: Settings, uncompiled: int) -> Matcher:
-    return Matcher(analyser=settings.analyser.name, statistics=settings.statistics, uncompiled=uncompiled)
+    return Matcher(**options_of(settings), uncompiled=uncompiled)
+
+
+def options_of(settings: Settings) -> dict[str, Any]:
+    """The settings as a Matcher and `compile_index` take them."""
+    return {"analyser": settings.analyser.name, "statistics": settings.statistics, "latent": settings.latent}
 
 
 # The same with everything compiled

@@ -17,7 +17,7 @@ import pytest
 from conformance.case import Batch, Group
 from conformance.groups import BATCHES, GROUPS, REFUSALS
 from conformance.test_conformance import REFERENCE, fault_of, outcome_of
-from matchers import Outcome
+from matchers import Outcome, options_of
 from spark.frames import Frames, frames_of, rows_of, together
 from strategies import predicates_of, without_surrogates
 from tidings import Matcher, Settings, parse
@@ -93,9 +93,7 @@ def ask(spark: SparkSession, some: list[Group | Batch], path: Path) -> Answered:
     wheres = [where for each in some for where in subscriptions_of(each).values()]
     table = spark.createDataFrame(list(enumerate(wheres)), "id int, where string")
     settings = getattr(some[0], "settings", Settings())
-    made = compile_index(
-        table, path, analyser=settings.analyser.name, statistics=settings.statistics, segments=2, progress=False
-    )
+    made = compile_index(table, path, **options_of(settings), segments=2, progress=False)
     assert (made.added, made.refused) == (len(wheres), 0), made.errors.collect()
     carried = frames_of(spark, [event for each in some for event in events_of(each)])
     pairs = rows_of(together([match(frame, path) for frame in carried.frames]))

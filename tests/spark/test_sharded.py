@@ -14,6 +14,7 @@ from hypothesis import Phase, given, settings
 
 from conformance.groups import GROUPS
 from conformance.test_conformance import REFERENCE, outcome_of
+from matchers import options_of
 from spark.frames import frames_of, in_parts, rows_of, together
 from spark.test_conformance import ALIKE, events_of, subscriptions_of
 from strategies import Batch, batches
@@ -53,7 +54,7 @@ def test_conformance(spark: SparkSession, tmp_path: Path, shards: int) -> None:
         wheres = [where for each in some for where in subscriptions_of(each).values()]
         how = getattr(some[0], "settings", Settings())
         table = spark.createDataFrame(list(enumerate(wheres)), "id int, where string")
-        compile_index(table, path, analyser=how.analyser.name, statistics=how.statistics, segments=2, progress=False)
+        compile_index(table, path, **options_of(how), segments=2, progress=False)
         carried = frames_of(spark, [event for each in some for event in events_of(each)])
         sharding = Sharding(shards, by_events=False)  # the frames are many, and each would be a job
         pairs = rows_of(together([match(frame, path, "sharded", sharding=sharding) for frame in carried.frames]))
