@@ -31,9 +31,10 @@ PARTS: dict[str, str] = {
     "batches": "errors model index",
     "thresholds": "errors model",
     "ranking": "errors model reference index batches",
+    "rows": "errors model language index",
     "matcher": (
         "errors model analysis language planning reference explanation store rendezvous index batches thresholds "
-        "ranking"
+        "ranking rows"
     ),
     "spark": "errors model analysis language reference planning rendezvous index store batches matcher",
     "service": "errors model analysis language planning rendezvous index matcher explanation",

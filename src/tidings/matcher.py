@@ -3,35 +3,39 @@
 It answers exactly as `reference` does, for every kind of predicate. The few subscriptions added last are asked one by
 one, by the reference itself; when there are more than a few they are compiled (`index.compiled`), so that a small
 matcher never waits for a compiler and a large one never asks everybody. In memory it lives as long as the process;
-`Matcher(path)` writes each change to a folder before it returns, and finds everything there again.
+`Matcher(path)` writes each change to a folder before it returns, and finds everything there again. Threads may share a
+matcher: one of them at a time is inside.
 """
 
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import wraps
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from tidings.analysis.latent import LatentSpace
 from tidings.analysis.statistics import TextStatistics
 from tidings.batches import EventBatch, ObjectBatch, list_table, pair_table, read_batch
-from tidings.errors import IdentifierError, RefusedError, SettingError, TidingsError
+from tidings.errors import IdentifierError, SettingError, StoreError, TidingsError
 from tidings.explanation import Explanation, explain
 from tidings.index.answers import Answers, Asked, Scores, ids_of_row
 from tidings.index.columns import IdColumn
 from tidings.language.parser import Asked as AskedText
 from tidings.language.parser import Unbound, bound, collecting_young_only, collector_off, parse, read
-from tidings.language.printer import print_expression
 from tidings.model.event import Event, Identifier, rows_of_arrow, table_of
 from tidings.model.predicates import Expression
 from tidings.model.result import Cost, EventProblem, MatchResult, Subscription
 from tidings.planning.statistics import EventStatistics, learn_from_events
 from tidings.ranking import Ranking, check_most, scores_one_by_one
 from tidings.reference import Reading, check_answerable, truth
+from tidings.rows import REFUSED_SHOWN, Refused, check_kind, identifier, pair_of, pairs_of, report_refused, taken_error
 from tidings.store import Contents, Store, Wanted, open_store, read_contents, save
 
 if TYPE_CHECKING:
@@ -43,20 +47,23 @@ if TYPE_CHECKING:
 log = logging.getLogger("tidings")
 UNCOMPILED = 1_000  # subscriptions that are asked one by one: a few milliseconds, and no wait for a compiler
 CHUNK = 250_000  # subscriptions that are added to memory at a time, so that not all are held as expressions at once
-WORTH_COMPILING = 5_000_000  # pairs of subscription and event that take some seconds one by one
-REFUSED_SHOWN = 3  # of the refused subscriptions, how many an error message quotes
-_KINDS = {str: "string", int: "integer"}
+WORTH_COMPILING = 5_000_000  # pairs of subscription and event: one by one they take longer than compiling the kernels
+WORTH_ADDING = 20_000  # the same where kernels are at work already: longer than compiling a few subscriptions more
+P = ParamSpec("P")
+T = TypeVar("T")
 Recent = tuple[str, Expression]  # the text and what it means
 Added = tuple[str, AskedText]  # the same, on its way in
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """A row of `add_many` that was not added: its position, its id as it was given, and the error."""
+def _alone(method: Callable[P, T]) -> Callable[P, T]:
+    """A method that lets no other thread in: kernels write into memory that belongs to the matcher."""
 
-    row: int
-    id: object
-    error: TidingsError
+    @wraps(method)
+    def locked(*arguments: P.args, **named: P.kwargs) -> T:
+        with arguments[0]._alone:  # type: ignore[attr-defined]  # of methods the first one is the matcher
+            return method(*arguments, **named)
+
+    return locked
 
 
 class Matcher:
@@ -85,6 +92,8 @@ class Matcher:
         self._index: CompiledIndex | None = None
         self._learned: EventStatistics | None = None
         self._store: Store | None = None
+        self._asked = 0  # pairs of subscription and event that were asked one by one since something was compiled
+        self._alone = threading.RLock()
         if path is None:
             self._settings = wanted.settings()
         else:
@@ -93,15 +102,17 @@ class Matcher:
 
     # Subscriptions
 
+    @_alone
     def add(self, id: Identifier, where: str, *, replace: bool = False) -> None:
         """Adds a subscription, or raises an error that says what is wrong with it. A taken id needs `replace`."""
-        _check_identifier(id)
-        _check_kind(id, self._id_kind())
+        id = identifier(id)
+        check_kind(id, self._id_kind())
         taken = id in self
         if taken and not replace:
-            raise _taken(id)
+            raise taken_error(id)
         self._change([id] if taken else [], {id: (where, self._answerable(where))})
 
+    @_alone
     def add_many(
         self,
         subscriptions: Iterable[tuple[Identifier, str]] | pyarrow.Table,
@@ -117,12 +128,12 @@ class Matcher:
         added: dict[Identifier, Added] = {}
         rows: dict[Identifier, int] = {}
         kind = self._id_kind()
-        for row, pair in enumerate(collecting_young_only(_pairs(subscriptions))):
+        for row, pair in enumerate(collecting_young_only(pairs_of(subscriptions))):
             try:
-                id, where = pair if type(pair) is tuple and len(pair) == 2 else _pair(pair)
-                _check_identifier(id)
+                id, where = pair if type(pair) is tuple and len(pair) == 2 else pair_of(pair)
+                id = identifier(id)
                 if type(id) is not kind:
-                    _check_kind(id, kind)
+                    check_kind(id, kind)
                 if id in rows and not replace:
                     raise IdentifierError(f"the id {id!r} stands twice in what is added; replace=True keeps the last")
                 added[id] = where, self._answerable(where)
@@ -135,29 +146,30 @@ class Matcher:
                 added = {}
         refused += self._add(added, rows, replace)
         count = len(rows) - sum(each.id in rows and rows[each.id] == each.row for each in refused)
-        _report(sorted(refused, key=lambda each: each.row), count, on_error)
+        report_refused(sorted(refused, key=lambda each: each.row), count, on_error)
         return count
 
     def _add(self, added: dict[Identifier, Added], rows: Mapping[Identifier, int], replace: bool) -> list[Refused]:
         """Adds those whose identifiers are free, or all, and gives the others."""
         taken = self._among(list(added))
-        refused = [] if replace else [Refused(rows[id], id, _taken(id)) for id in taken]
+        refused = [] if replace else [Refused(rows[id], id, taken_error(id)) for id in taken]
         for each in refused:
             del added[each.id]  # type: ignore[arg-type]  # it is one of these
         with collector_off():  # what is added stays
             self._change([id for id in taken if id in added], added)
         return refused
 
+    @_alone
     def remove(self, id: Identifier) -> None:
+        id = identifier(id)
         if id not in self:
             raise IdentifierError(f"there is no subscription with the id {id!r} to remove")
         self._change([id], {})
 
+    @_alone
     def remove_many(self, ids: Iterable[Identifier]) -> int:
         """Removes all of these, as one change, and returns how many; none of them if one is not there."""
-        gone = list(dict.fromkeys(ids))
-        for id in gone:
-            _check_identifier(id)
+        gone = list(dict.fromkeys(map(identifier, ids)))
         kind = self._id_kind()
         there = self._among([id for id in gone if type(id) is kind])
         missing = [id for id in gone if id not in there]
@@ -175,14 +187,14 @@ class Matcher:
             yield from (Subscription(id, parse(where)) for id, where in self._index.rows())
         yield from (Subscription(id, expression) for id, (_, expression) in self._recent.items())
 
+    @_alone
     def merge(self) -> None:
         """Compiles everything into one part, which is matched fastest. Parts are also merged as they gather."""
         self._compile()
         if self._index is not None:
-            self._index.merge()
-            if self._store is not None:
-                self._store.keep(self._index.parts, {}, ())
+            self._merge(len(self._index.parts))
 
+    @_alone
     def learn(self, events: Iterable[Event | Mapping[str, Any]]) -> None:
         """Learns from a sample of events which attributes and values are common, and what their XML documents are like.
 
@@ -197,19 +209,30 @@ class Matcher:
         if self._index is not None:
             self._index.learn(learned)
 
+    @property
+    @_alone
+    def scanned(self) -> int:
+        """How many subscriptions are asked of every event: those that nothing leads to, and those added last."""
+        return len(self._recent) + (self._index.scanned() if self._index is not None else 0)
+
+    @_alone
     def check(self) -> None:
         """Asserts every invariant of what is inside: slow, for tests and for doubts."""
         if self._index is not None:
             self._index.check()
             assert not any(id in self._index for id in self._recent)
 
+    @_alone
     def __len__(self) -> int:
         return len(self._recent) + (len(self._index) if self._index is not None else 0)
 
+    @_alone
     def __contains__(self, id: object) -> bool:
-        if id in self._recent:
-            return True
-        return self._index is not None and isinstance(id, str | int) and id in self._index
+        try:
+            known = identifier(id)
+        except IdentifierError:
+            return False
+        return known in self._recent or (self._index is not None and known in self._index)
 
     def _among(self, ids: list[Identifier]) -> set[Identifier]:
         """Those of the identifiers that are taken."""
@@ -226,8 +249,9 @@ class Matcher:
         self._forget(removed)
         self._recent.update((id, (where, bound(asked))) for id, (where, asked) in added.items())
         if self._store is not None and self._store.crowded:
-            parts = self._index.parts if self._index is not None else ()
-            self._store.keep(parts, {id: where for id, (where, _) in self._recent.items()}, ())
+            with _put_off("gathering small files"):
+                parts = self._index.parts if self._index is not None else ()
+                self._store.keep(parts, {id: where for id, (where, _) in self._recent.items()}, ())
 
     def _change_much(self, removed: Sequence[Identifier], added: dict[Identifier, Added]) -> None:
         """The same, and what was asked one by one until now is compiled with it."""
@@ -242,14 +266,34 @@ class Matcher:
             part = index.built(rows)
             self._store.keep([*index.parts, part], {}, removed)
             self._forget(removed)
-            index.append(part)
-            if index.merge_crowded():
-                self._store.keep(index.parts, {}, ())
+            index.take([*index.parts, part])
         self._recent.clear()
+        self._asked = 0
+        with _put_off("merging parts"):
+            while self._store is not None and (count := index.crowded()):
+                self._merge(count)
+
+    def _merge(self, count: int) -> None:
+        """Makes the last parts one, on the disk first."""
+        assert self._index is not None
+        parts = self._index.merged(count)
+        if self._store is not None:
+            self._store.keep(parts, {}, ())
+        self._index.take(parts)
 
     def _compile(self) -> None:
         if self._recent:
             self._change_much((), {})
+
+    def _compile_if_asked(self, events: int) -> None:
+        """Compiles what was added last where asking it one by one takes longer than that."""
+        pairs = len(self._recent) * events
+        self._asked += pairs
+        worth = pairs > WORTH_COMPILING if self._index is None else self._asked > WORTH_ADDING
+        if worth or len(self._recent) > self._uncompiled:
+            self._asked = 0
+            with _put_off("compiling what was added last"):
+                self._compile()
 
     def _compiled_index(self) -> CompiledIndex:
         from tidings.index.compiled import CompiledIndex  # numba and what it needs take a while to import
@@ -279,11 +323,11 @@ class Matcher:
 
     # Matching
 
+    @_alone
     def match(self, event: Event | Mapping[str, Any]) -> MatchResult:
         """Who must hear of the event. What cannot be read of it is in `errors`; an event that is none is raised."""
         start = time.perf_counter_ns()
-        if len(self._recent) > self._uncompiled:
-            self._compile()
+        self._compile_if_asked(1)
         read = Event.of(event)
         ids: list[Identifier] = []
         problems: dict[str | None, EventProblem] = {}
@@ -302,6 +346,7 @@ class Matcher:
         elapsed = time.perf_counter_ns() - start
         return MatchResult(ids, tuple(problems.values()), Cost(evaluated, mismatches, elapsed))
 
+    @_alone
     def match_many(
         self,
         events: Iterable[Event | Mapping[str, Any]] | pyarrow.Table | pyarrow.RecordBatch,
@@ -318,8 +363,7 @@ class Matcher:
         """
         report = on_error or _log
         batch = read_batch(events, report)
-        if len(self._recent) > self._uncompiled or len(self._recent) * len(batch) > WORTH_COMPILING:
-            self._compile()
+        self._compile_if_asked(len(batch))
         answers = Answers(len(batch), self._id_kind())
         if self._recent:
             answers.add(IdColumn.of(list(self._recent)), self._asked_one_by_one(batch, report))
@@ -352,6 +396,7 @@ class Matcher:
             for problem in reading.problems():
                 report(replace(problem, event=batch.id_of(row)))
 
+    @_alone
     def ranked(
         self,
         event: Event | Mapping[str, Any],
@@ -370,6 +415,7 @@ class Matcher:
             return self._ranking(batch, most, _unheard).pairs()
         return adaptive.admit(self._ranking(batch, None, _unheard).pairs())[:most]
 
+    @_alone
     def ranked_many(
         self,
         events: Iterable[Event | Mapping[str, Any]] | pyarrow.Table | pyarrow.RecordBatch,
@@ -387,8 +433,7 @@ class Matcher:
         return self._ranking(batch, most, report).table(batch)
 
     def _ranking(self, batch: EventBatch, most: int | None, report: Callable[[EventProblem], None]) -> Ranking:
-        if len(self._recent) > self._uncompiled or len(self._recent) * len(batch) > WORTH_COMPILING:
-            self._compile()
+        self._compile_if_asked(len(batch))
         found: list[tuple[IdColumn, Scores]] = []
         if self._recent:
             wheres = [where for _, where in self._recent.values()]
@@ -398,8 +443,10 @@ class Matcher:
             found += [(part.ids.column, scores) for part, scores in matched.scores()]
         return Ranking.of(found, most)
 
+    @_alone
     def explain(self, id: Identifier, event: Event | Mapping[str, Any]) -> Explanation:
         """Why the event satisfies the subscription, or why not, and by which path events find it."""
+        id = identifier(id)
         if id in self._recent:
             expression, paths = self._recent[id][1], ["by asking every subscription, as there are few"]
         elif self._index is not None and (where := self._index.where_of(id)) is not None:
@@ -410,6 +457,7 @@ class Matcher:
 
     # Keeping
 
+    @_alone
     def save(self, path: str | Path) -> None:
         """Writes everything to a new folder, from which `load` and `Matcher(path)` read it."""
         if len(self._recent) > self._uncompiled:
@@ -419,12 +467,16 @@ class Matcher:
         save(Path(path), self._settings, parts, recent, self._learned)
 
     @classmethod
-    def load(cls, path: str | Path) -> Matcher:
-        """A saved matcher as it is now: mapped, not copied. Changes to it stay in memory; later ones are not seen."""
+    def load(cls, path: str | Path, *, verify: bool = False) -> Matcher:
+        """A saved matcher as it is now: mapped, not copied. Changes to it stay in memory; later ones are not seen.
+
+        Headers and lengths of the files are checked always; with `verify` every byte is, which means reading them all.
+        """
         matcher = cls()
-        matcher._restore(read_contents(Path(path)))
+        matcher._restore(read_contents(Path(path), verify=verify))
         return matcher
 
+    @_alone
     def close(self) -> None:
         """Lets go of the folder of a durable matcher. An in-memory one has nothing to close."""
         if self._store is not None:
@@ -451,58 +503,10 @@ def _unheard(problem: EventProblem) -> None:
     """Of one event, `match` says what cannot be read."""
 
 
-def _taken(id: Identifier) -> IdentifierError:
-    return IdentifierError(f"the id {id!r} is taken; remove it first, or add with replace=True")
-
-
-def _check_identifier(id: object) -> None:
-    if type(id) is int and -(2**63) <= id < 2**63:
-        return
-    if not isinstance(id, str):
-        raise IdentifierError(f"an id is a string or a 64-bit integer, not {id!r} ({type(id).__name__})")
+@contextmanager
+def _put_off(what: str) -> Iterator[None]:
+    """Within, what the disk refuses is done another time: no answer and no change depends on it."""
     try:
-        id.encode()
-    except UnicodeEncodeError:
-        raise IdentifierError(f"the id {id!r} is not Unicode text") from None
-
-
-def _check_kind(id: Identifier, kind: type | None) -> None:
-    """Refuses an identifier of another kind than those that are there; None where there is none."""
-    if kind is not None and type(id) is not kind:
-        raise IdentifierError(
-            f"the {_KINDS[type(id)]} {id!r} cannot be an id here: those of this matcher are {_KINDS[kind]}s, "
-            "and all are of one kind"
-        )
-
-
-def _pairs(subscriptions: Any) -> Iterable[Any]:
-    table = table_of(subscriptions)
-    if table is not None:
-        missing = {"id", "where"} - set(table.column_names)
-        if missing:
-            have = ", ".join(table.column_names)
-            raise IdentifierError(f"a table of subscriptions has the columns id and where; this one has {have}")
-        columns = [table.column(name).to_pylist() for name in ("id", "where")]
-        return zip(*columns, strict=True)
-    if isinstance(subscriptions, Mapping):
-        return subscriptions.items()
-    return subscriptions  # type: ignore[no-any-return]  # any iterable; each row is checked
-
-
-def _pair(pair: object) -> tuple[Any, Any]:
-    if isinstance(pair, Subscription):
-        return pair.id, print_expression(pair.where)
-    if not isinstance(pair, tuple | list) or len(pair) != 2:
-        raise IdentifierError(f"a row of subscriptions is a pair (id, where), not {pair!r:.80}")
-    return pair[0], pair[1]
-
-
-def _report(refused: list[Refused], added: int, on_error: Callable[[Refused], None] | None) -> None:
-    if on_error is not None:
-        for row in refused:
-            on_error(row)
-    elif refused:
-        shown = "\n".join(f"row {each.row}, id {each.id!r}: {each.error}" for each in refused[:REFUSED_SHOWN])
-        more = f"\nand {len(refused) - REFUSED_SHOWN} more, in .refused" if len(refused) > REFUSED_SHOWN else ""
-        message = f"{len(refused)} of {len(refused) + added} subscriptions were refused; the others were added.\n"
-        raise RefusedError(message + shown + more, tuple(refused))
+        yield
+    except StoreError as error:
+        log.warning("%s is put off: %s", what, error)

@@ -61,9 +61,11 @@ class Contents:
                 self.recent.update(zip(change.ids, change.wheres, strict=True))
 
 
-def read_contents(folder: Path) -> Contents:
+def read_contents(folder: Path, *, verify: bool = False) -> Contents:
     """What the newest version in a folder holds. Takes no lock, and sees nothing of later changes."""
     version, files = read_version(folder)
+    for file in files if verify else ():
+        file.verify()
     return Contents(folder, version, files)
 
 

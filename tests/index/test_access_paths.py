@@ -79,7 +79,7 @@ def index_of(wheres: dict[str, str], attribute: str, parts: int = 1) -> Compiled
     index = CompiledIndex(Settings(), rare(attribute))
     rows = [(id, where, parse(where)) for id, where in wheres.items()]
     for part in range(parts):
-        index.append(index.built(rows[part::parts]))
+        index.take([*index.parts, index.built(rows[part::parts])])
     return index
 
 
@@ -112,7 +112,7 @@ def test_the_answer_does_not_depend_on_the_path(attribute: str, tmp_path: Path) 
     several = index_of(wheres, attribute, parts=3)
     assert len(several.parts) == 3
     assert answers(several, rows) == expected
-    several.merge()
+    several.take(several.merged(len(several.parts)))
     assert len(several.parts) == 1
     assert answers(several, rows) == expected
     matcher = Matcher()

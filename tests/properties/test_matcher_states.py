@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 import tidings
 from strategies import EventSource, events, expressions
 from tidings.language.printer import print_expression
-from tidings.matcher import Refused
+from tidings.rows import Refused
 from tidings.model.event import Identifier
 from tidings.reference import holds
 

@@ -163,6 +163,10 @@ class CompiledIndex:
             yield from part.rows()
         yield from self._builder.rows()
 
+    def scanned(self) -> int:
+        """How many subscriptions are tested for every event."""
+        return sum(part.scanned() for part in self.parts)
+
     def check(self) -> None:
         """Asserts every invariant: of each part, and that no subscription is there twice."""
         for part in self._parts:
@@ -233,29 +237,26 @@ class CompiledIndex:
         builder, self._builder = self._builder, PartBuilder(EventStatistics(), self._settings)
         if not len(builder):
             return  # all of it was removed again
-        self.append(builder.part())
-        while self.merge_crowded():
-            pass
+        self.take([*self._parts, builder.part()])
+        while count := self.crowded():
+            self.take(self.merged(count))
 
-    def append(self, part: Part) -> None:
-        self._parts.append(part)
+    def take(self, parts: Iterable[Part]) -> None:
+        """Goes on with these parts instead of those that there are."""
+        self._parts = list(parts)
         self._encoder = None
 
-    def merge_crowded(self) -> bool:
-        """Merges the last parts if there are too many of them, and says whether it did."""
-        count = crowded(self._parts)
-        if not count:
-            return False
-        self._parts[-count:] = [self._merged(self._parts[-count:])]
-        self._encoder = None
-        return True
+    def crowded(self) -> int:
+        """How many of the last parts are to be merged."""
+        return crowded(self._parts)
 
-    def merge(self) -> None:
-        """Merges everything into one part, which is matched fastest."""
-        self._assemble()
-        if len(self._parts) > 1 or any(part.removed for part in self._parts):
-            self._parts = [self._merged(self._parts)] if len(self) else []
-            self._encoder = None
+    def merged(self, count: int) -> tuple[Part, ...]:
+        """The parts as they are with the last of them made one. Nothing changes until they are taken."""
+        parts = self.parts
+        if count == 1 and not parts[-1].removed:
+            return parts
+        last = parts[len(parts) - count :]
+        return (*parts[: len(parts) - count], *([self._merged(last)] if any(map(len, last)) else []))
 
     def _merged(self, parts: Sequence[Part]) -> Part:
         """One part of what is still there in several."""

@@ -123,6 +123,15 @@ class Part:
             found[_path(segment, names, table, checks)] = None
         return list(found) or ["never: it cannot be satisfied"]
 
+    def scanned(self) -> int:
+        """How many subscriptions that are still there are tested for every event, whatever is in it."""
+        segment = self.segment
+        first_entries = segment.bucket_entries[segment.table_buckets]
+        tables = np.flatnonzero(segment.table_kind == layout.SCAN)
+        entries = [segment.entry_member[first_entries[table] : first_entries[table + 1]] for table in tables]
+        members = np.unique(np.concatenate(entries)) if entries else np.zeros(0, np.int64)
+        return int(np.count_nonzero(self.alive[members])) if self.removed else len(members)
+
     def similarities(self) -> Similarities:
         """What scores need to know, which is learned when they are first asked for."""
         if self._similarities is None:

@@ -95,6 +95,8 @@ def normal(value: Any, depth: int = 0) -> Any:
     if isinstance(value, str):
         return _string(value)
     if isinstance(value, date):
+        if value != value:  # the missing time of pandas
+            return None
         try:
             return instant(value)
         except OverflowError:
@@ -137,6 +139,15 @@ def _record(value: Mapping[Any, Any], depth: int) -> dict[str, Any] | Unreadable
     return {name: normal(field, depth + 1) for name, field in value.items()}
 
 
+def _times(value: Any, depth: int) -> Any:
+    """numpy's times in microseconds: it gives numbers for those that have no datetime."""
+    if isinstance(value, list):
+        return tuple(_times(element, depth + 1) for element in value)
+    if isinstance(value, int):
+        return Unreadable("the time lies outside the years 1 to 9999 in UTC")
+    return normal(value, depth)
+
+
 def _foreign(value: Any, depth: int) -> Any:
     """Numbers of other libraries (numpy's have `item` and `tolist`) and subclasses of what is known."""
     for kind in (int, float, Decimal):
@@ -144,6 +155,11 @@ def _foreign(value: Any, depth: int) -> Any:
             return kind(value)
     if isinstance(value, (bytes, bytearray, memoryview)):
         return bytes(value)
+    dtype = getattr(getattr(value, "dtype", None), "kind", None)
+    if dtype == "m":
+        return Unreadable("a span of time is none of the types that an attribute can have")
+    if dtype == "M":
+        return _times(value.astype("datetime64[us]").tolist(), depth)
     plain = getattr(value, "tolist", None)
     if callable(plain):
         converted = plain()

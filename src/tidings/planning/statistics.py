@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from tidings.errors import EventError
 from tidings.model.event import Event
 from tidings.model.predicates import (
     And,
@@ -87,14 +88,18 @@ class EventStatistics:
 
 
 def learn_from_events(events: Iterable[Event | Mapping[str, Any]]) -> EventStatistics:
-    """The statistics of a sample of events."""
+    """The statistics of a sample of events. What is no event teaches nothing."""
     values: dict[str, list[Any]] = {}
     reservoirs: dict[str, Reservoir] = {}
     present: Counter[str] = Counter()
     observed = 0
     for source in events:
+        try:
+            event = Event.of(source)
+        except EventError:
+            continue
         observed += 1
-        for path, found in _leaves(Event.of(source).attributes, ""):
+        for path, found in _leaves(event.attributes, ""):
             present[path] += 1
             values.setdefault(path, []).extend(found if isinstance(found, tuple) else (found,))
             reservoirs.setdefault(path, Reservoir()).offer(found)
