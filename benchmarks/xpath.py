@@ -22,7 +22,6 @@ from benchmarks.workloads.xml_documents import (
     AUCTION_DTD,
     NITF_DTD,
     RELEASED_FILTERS,
-    as_batch,
     dblp,
     jats,
     lines,
@@ -32,6 +31,7 @@ from benchmarks.workloads.xml_documents import (
 from benchmarks.workloads.xpath_queries import Settings, filters, grammar, grammar_of
 from tidings.index.facts import Facts
 from tidings.index.xml.engine import XPathEngine
+from tidings.index.xml.texts import as_texts
 from tidings.language.parser import collecting_young_only
 from tidings.language.xpath import parse_xpath
 
@@ -58,7 +58,7 @@ def run() -> None:
     if not (folder() / "xml").is_dir():
         print(f"\nxpath: skipped, there is no folder xml in {folder()}; TIDINGS_DATA names another")
         return
-    XPathEngine.build([parse_xpath("/a")]).find(as_batch([b"<a/>"]))  # compiles the kernels, if nobody has yet
+    XPathEngine.build([parse_xpath("/a")]).find(as_texts([b"<a/>"]))  # compiles the kernels, if nobody has yet
     news, released = nitf(), lines(RELEASED_FILTERS)
     indexed = [
         measure("NITF filters as released", released[: scaled(count, least=500)], news)
@@ -88,7 +88,7 @@ def measure(name: str, texts: Sequence[str], documents: Sequence[bytes]) -> Inde
     start = time.perf_counter()
     engine = XPathEngine.build(parsed)
     building = time.perf_counter() - start
-    batch = as_batch(documents)
+    batch = as_texts(documents)
     found = engine.find(batch)
     number = {text: at for at, text in enumerate(distinct)}
     times = np.bincount([number[text] for text in texts], minlength=len(distinct))
@@ -115,9 +115,9 @@ def measured_plain(engine: XPathEngine, documents: Sequence[bytes], found: Facts
     """The same plan with nothing kept: the NFA. On as many documents as it can do in a while, and verified there."""
     plain = XPathEngine(engine.plan, memory=0)
     start = time.perf_counter()
-    plain.find(as_batch(documents[:1]))
+    plain.find(as_texts(documents[:1]))
     count = max(1, min(len(documents), int(PATIENCE / (time.perf_counter() - start))))
-    batch = as_batch(documents[:count])
+    batch = as_texts(documents[:count])
     same_counts(np.diff(found.start)[:count], plain_NFA=np.diff(plain.find(batch).start))
     return in_turn(min(REPETITIONS, 3), count, plain_NFA=lambda: plain.find(batch))["plain_NFA"]
 

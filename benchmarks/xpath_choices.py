@@ -12,12 +12,12 @@ from functools import partial
 import numpy as np
 
 from benchmarks.measuring import in_turn, report, same_counts, scaled
-from benchmarks.workloads.xml_documents import as_batch
 from benchmarks.workloads.xpath_queries import Grammar, Settings, filters
 from benchmarks.workloads.xpath_values import common_and_rare, values_and_words
 from tidings.index.xml.engine import XPathEngine
 from tidings.index.xml.layout import CANDIDATES, VERIFIED
 from tidings.index.xml.lowering import Method
+from tidings.index.xml.texts import as_texts
 from tidings.language.xpath import parse_xpath
 
 REPETITIONS = 3
@@ -58,7 +58,7 @@ def compare_choices(name: str, texts: Sequence[str], documents: Sequence[bytes])
 
 
 def compare(name: str, engines: dict[str, XPathEngine], documents: Sequence[bytes], base: str, ours: str) -> None:
-    batch = as_batch(documents)
+    batch = as_texts(documents)
     counts = {way: np.diff(engine.find(batch).start) for way, engine in engines.items()}
     same_counts(counts[ours], **counts)
     looked_at, verified = (

@@ -17,9 +17,9 @@ import pyarrow as pa
 
 from benchmarks.alternatives.xpath_search import parse_each
 from benchmarks.measuring import in_turn, matches_per_event, report, same_counts, scaled
-from benchmarks.workloads.xml_documents import as_batch
 from tidings.index.layout import Array
 from tidings.index.xml.engine import XPathEngine
+from tidings.index.xml.texts import as_texts
 from tidings.language.xpath import parse_xpath
 from tidings.matcher import Matcher
 
@@ -32,7 +32,7 @@ def run(released: Sequence[str], documents: Sequence[bytes]) -> None:
     distinct = list(dict.fromkeys(released))
     number = {text: at for at, text in enumerate(distinct)}
     which = np.array([number[text] for text in released])
-    found = XPathEngine.build([parse_xpath(text) for text in distinct]).find(as_batch(documents))
+    found = XPathEngine.build([parse_xpath(text) for text in distinct]).find(as_texts(documents))
     held = np.zeros((len(documents), len(distinct)), np.bool_)
     for at in range(len(documents)):
         held[at, found.fact[found.start[at] : found.start[at + 1]]] = True
@@ -50,7 +50,7 @@ def whole_answers(released: Sequence[str], documents: Sequence[bytes], held: Arr
     events = as_events(documents)
     ready = [np.flatnonzero(row) for row in held]
     same_counts(held.sum(axis=1), match_many=matches_per_event(matcher.match_many(events, lists=True)))
-    nothing, batch = XPathEngine.build([parse_xpath("/none")]), as_batch(documents)
+    nothing, batch = XPathEngine.build([parse_xpath("/none")]), as_texts(documents)
     ways: dict[str, Callable[[], object]] = {
         "match_many": lambda: matcher.match_many(events, lists=True),
         "parsing_by_lxml": lambda: parse_each(documents),

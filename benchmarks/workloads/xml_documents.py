@@ -5,23 +5,13 @@ from __future__ import annotations
 import gzip
 import re
 import tarfile
-from collections.abc import Sequence
 from pathlib import Path
-
-import numpy as np
 
 from benchmarks.data import folder
 from benchmarks.measuring import scaled
-from tidings.index.facts import Texts
 
 NITF_DTD, AUCTION_DTD = "xml/dtds/nitf-2-5.dtd", "xml/dtds/auction.dtd"
 RELEASED_FILTERS = "xml/nitf_queries_500000.txt.gz"
-
-
-def as_batch(documents: Sequence[bytes]) -> Texts:
-    length = np.array([len(document) for document in documents], np.int64)
-    raw = np.ones(len(documents), np.bool_)
-    return Texts(np.frombuffer(b"".join(documents), np.uint8), np.cumsum(length) - length, length, raw)
 
 
 def nitf() -> list[bytes]:

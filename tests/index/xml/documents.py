@@ -1,23 +1,13 @@
-"""What the tests of the XPath engine share: batches of documents, and the reference's answers about them."""
+"""What the tests of the XPath engine share: its answers and the reference's."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from tidings.analysis.xml import read_document, xpath_holds
 from tidings.errors import EventError
-from tidings.index.facts import Facts, Texts
+from tidings.index.facts import Facts
 from tidings.model.xpath import XPathExpression
-
-
-def batch(sources: Sequence[str | bytes]) -> Texts:
-    contents = [source if isinstance(source, bytes) else source.encode() for source in sources]
-    length = np.array([len(content) for content in contents], np.int64)
-    start = np.cumsum(length) - length
-    raw = np.array([isinstance(source, bytes) for source in sources], np.bool_)
-    return Texts(np.frombuffer(b"".join(contents), np.uint8), start, length, raw)
 
 
 def answers(facts: Facts) -> list[list[int]]:

@@ -7,14 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from index.xml.documents import answers, batch, expected
+from index.xml.documents import answers, expected
 from index.xml.test_engine import DOCUMENTS, QUESTIONS
 from language.xpath_strategies import xml_documents, xpath_expressions
 from tidings.index.xml.building import Questions
-from tidings.index.xml.choosing import cost_of
+from tidings.index.xml.choosing import BYTES_A_QUESTION, FEWEST, TRIED, cost_of, worth_asking
 from tidings.index.xml.engine import XPathEngine
 from tidings.index.xml.layout import CANDIDATES
 from tidings.index.xml.lowering import Method
+from tidings.index.xml.texts import as_texts
 from tidings.language.xpath import parse_xpath
 from tidings.matcher import Matcher
 from tidings.model.xpath import XPathExpression
@@ -32,7 +33,7 @@ def test_every_kind_of_question_with_every_kind_of_document_as_sample(method: Me
     wanted, problems = expected(questions, DOCUMENTS)
     engine = XPathEngine.build(questions, method, sample=DOCUMENTS)
     engine.check()
-    found = engine.find(batch(DOCUMENTS))
+    found = engine.find(as_texts(DOCUMENTS))
     assert answers(found) == wanted
     assert list(found.problems) == problems
 
@@ -49,7 +50,7 @@ def test_no_sample_changes_an_answer(
 ) -> None:
     wanted, problems = expected(questions, documents)
     engine = XPathEngine.build(questions, method, sample=sample)
-    found = engine.find(batch(documents))
+    found = engine.find(as_texts(documents))
     engine.check()
     assert answers(found) == wanted
     assert list(found.problems) == problems
@@ -59,7 +60,7 @@ def test_a_question_is_found_by_what_the_fewest_documents_of_the_sample_satisfy(
     by_kind = XPathEngine.build(COMMON_EQUALITY)
     by_sample = XPathEngine.build(COMMON_EQUALITY, sample=PAPERS)
     wanted, _ = expected(COMMON_EQUALITY, PAPERS)
-    assert answers(by_kind.find(batch(PAPERS))) == answers(by_sample.find(batch(PAPERS))) == wanted
+    assert answers(by_kind.find(as_texts(PAPERS))) == answers(by_sample.find(as_texts(PAPERS))) == wanted
     assert by_kind.counts[CANDIDATES] == len(PAPERS) * len(COMMON_EQUALITY)
     assert by_sample.counts[CANDIDATES] == sum(map(len, wanted)) == 1
 
@@ -84,15 +85,31 @@ def test_only_atoms_between_which_there_is_a_choice_are_asked_of_the_sample() ->
 def test_without_a_method_the_sample_chooses_the_cheapest() -> None:
     text = "lorem ipsum " * 200
     documents = [f"<r k='{n}'><p>{text}</p></r>" for n in range(5)]
-    wordy = [parse_xpath(f"/r[@k = {n}][contains(p, 'word{n}')]") for n in range(100)]
-    values = [parse_xpath(f"/r[@k = {n}][p = {n}]") for n in range(100)]
+    wordy = [parse_xpath(f"/r[@k = {n}][contains(p, 'word{n}')]") for n in range(TRIED)]
+    values = [parse_xpath(f"/r[@k = {n}][p = {n}]") for n in range(TRIED)]
     for questions, wanted in ((wordy, Method.BOTTOM_UP), (values, Method.PRUNED)):
         chosen = XPathEngine.build(questions, sample=documents)
         named = {method: XPathEngine.build(questions, method, sample=documents) for method in Method}
         assert all(np.array_equal(a, b) for a, b in zip(chosen.plan, named[wanted].plan, strict=True))
-        assert len({str(answers(engine.find(batch(documents)))) for engine in named.values()}) == 1
+        assert len({str(answers(engine.find(as_texts(documents)))) for engine in named.values()}) == 1
         costs = {method: cost_of(engine.counts) for method, engine in named.items()}
         assert costs[wanted] == min(costs.values())
+
+
+def test_few_questions_are_built_without_asking_a_sample_that_is_large_beside_them() -> None:
+    large = [f"{paper}{' ' * BYTES_A_QUESTION * len(COMMON_EQUALITY)}" for paper in PAPERS]
+    assert worth_asking(large, len(COMMON_EQUALITY)) == ()
+    by_kind, built = XPathEngine.build(COMMON_EQUALITY), XPathEngine.build(COMMON_EQUALITY, sample=large)
+    assert all(np.array_equal(a, b) for a, b in zip(built.plan, by_kind.plan, strict=True))
+    assert worth_asking(["<a/>"], 1) == ["<a/>"]
+    thousands = ["x" * 1_000] * 100
+    assert [len(worth_asking(thousands, count)) for count in (FEWEST - 1, FEWEST, 50, 1_000)] == [0, FEWEST, 50, 100]
+
+
+def test_few_questions_are_not_tried_by_each_method(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(XPathEngine, "_tried", lambda *_, **__: pytest.fail("a method was tried"))
+    XPathEngine.build(COMMON_EQUALITY, sample=PAPERS)
+    assert len(COMMON_EQUALITY) < TRIED
 
 
 # The sample

@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 import timeit
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from index.xml.documents import answers, batch, expected
+from index.xml.documents import answers, expected
 from language.xpath_strategies import xml_documents, xpath_expressions
 from tidings.index.array_file import DTYPES
+from tidings.index.xml import sets
 from tidings.index.xml.engine import XPathEngine
-from tidings.index.xml.layout import UNKEPT, VERIFIED
+from tidings.index.xml.layout import SETS, UNKEPT, VERIFIED
 from tidings.index.xml.lowering import Method
+from tidings.index.xml.texts import as_texts
 from tidings.language.xpath import parse_xpath
 from tidings.model.xpath import XPathExpression
 
-NOTHING_KEPT = 0
-LITTLE_KEPT = 100_000
+NOTHING_KEPT, LITTLE_KEPT, ALL_KEPT = 0, 5_000, 1 << 24  # bytes, of sets that begin as small as `FEW` has them
+MORE = 600  # bytes, of what is there without any set
+FEW = {"sets": 8, "members": 32, "words": 32, "tests": 32, "moves": 16}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_sets() -> Iterator[None]:
+    """Room for a few sets at first, so that little has to grow, and is refused to."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sets, "_SMALLEST", FEW)
+        yield
+
 
 QUESTIONS = [
     "/a", "/a/b", "//b", "/*", "/*/*", "//*", "//a//b", "//a//a", "/a//*", "//b/@x", "//@x", "//@*", "/a/@*",
@@ -70,11 +82,11 @@ DOCUMENTS: list[str | bytes] = [
 ]
 
 
-def engine_of(questions: Sequence[str], memory: int = 1 << 24, method: Method = Method.PRUNED) -> XPathEngine:
+def engine_of(questions: Sequence[str], memory: int = ALL_KEPT, method: Method = Method.PRUNED) -> XPathEngine:
     return XPathEngine.build([parse_xpath(question) for question in questions], method=method, memory=memory)
 
 
-@pytest.mark.parametrize("memory", [NOTHING_KEPT, LITTLE_KEPT, 1 << 24])
+@pytest.mark.parametrize("memory", [NOTHING_KEPT, LITTLE_KEPT, ALL_KEPT])
 @pytest.mark.parametrize("method", Method)
 def test_every_kind_of_question_about_every_kind_of_document(method: Method, memory: int) -> None:
     questions = [parse_xpath(question) for question in dict.fromkeys(QUESTIONS)]
@@ -82,31 +94,34 @@ def test_every_kind_of_question_about_every_kind_of_document(method: Method, mem
     engine = XPathEngine.build(questions, method=method, memory=memory)
     engine.check()
     for _ in range(2):  # the second time with what was kept
-        found = engine.find(batch(DOCUMENTS))
+        found = engine.find(as_texts(DOCUMENTS))
         assert answers(found) == wanted
         assert list(found.problems) == problems
-    engine.check()
+        assert (engine.sets.lazy.used[SETS] > 2) == (memory != NOTHING_KEPT)
+        assert (engine.counts[UNKEPT] > 0) == (memory != ALL_KEPT)
+        assert engine.sets.nbytes <= memory + MORE
+        engine.check()
 
 
 @pytest.mark.parametrize("question", dict.fromkeys(QUESTIONS))
 def test_each_question_alone(question: str) -> None:
     questions = [parse_xpath(question)]
     wanted, _ = expected(questions, DOCUMENTS)
-    assert answers(XPathEngine.build(questions).find(batch(DOCUMENTS))) == wanted
+    assert answers(XPathEngine.build(questions).find(as_texts(DOCUMENTS))) == wanted
 
 
 @settings(max_examples=60)
 @given(
     st.lists(xpath_expressions(), min_size=1, max_size=10, unique=True),
     st.lists(xml_documents(), min_size=1, max_size=3),
-    st.sampled_from((NOTHING_KEPT, 1 << 20)),
+    st.sampled_from((NOTHING_KEPT, LITTLE_KEPT, ALL_KEPT)),
     st.sampled_from(Method),
 )
 def test_random_questions_about_random_documents(
     questions: list[XPathExpression], documents: list[str], memory: int, method: Method
 ) -> None:
     wanted, problems = expected(questions, documents)
-    found = XPathEngine.build(questions, method=method, memory=memory).find(batch(documents))
+    found = XPathEngine.build(questions, method=method, memory=memory).find(as_texts(documents))
     assert answers(found) == wanted
     assert list(found.problems) == problems
 
@@ -118,56 +133,74 @@ def test_documents_that_the_scanner_hands_over(questions: list[XPathExpression],
     documents: list[str | bytes] = [f"<!DOCTYPE a [<!ELEMENT q ANY>]>{body}", source.encode("utf-16"), source]
     wanted, problems = expected(questions, documents)
     assert not problems
-    assert answers(XPathEngine.build(questions).find(batch(documents))) == wanted
+    assert answers(XPathEngine.build(questions).find(as_texts(documents))) == wanted
 
 
 def test_predicates_must_hold_along_one_chain() -> None:
     engine = engine_of(["//b[@x = 1]/c", "/a/b[@x = 1][@y = 2]"])
     apart = "<a><b x='1'/><b y='2'><c/></b></a>"
     together = "<a><b/><b x='1' y='2'><c/></b></a>"
-    assert answers(engine.find(batch([apart, together]))) == [[], [0, 1]]
+    assert answers(engine.find(as_texts([apart, together]))) == [[], [0, 1]]
 
 
 def test_paths_below_nested_nodes_are_followed_once_and_to_the_end() -> None:
     engine = engine_of(["//a//b[@x = 1]/c", "//a//b[@y]/c", "//a[@x = 2]//b/c", "//b[@x]/@y = 2"])
     nested = "<a><b y='0' x='1'/><a x='2'><b x='2' y='2'><c/></b></a><a><b/></a></a><!-- -->"
     apart = "<r><a/><b x='1'><c/></b><a><a><d/><b x='0'/></a><b x='1'><d/><c/></b></a></r>"
-    assert answers(engine.find(batch([nested, apart]))) == [[1, 2, 3], [0]]
+    assert answers(engine.find(as_texts([nested, apart]))) == [[1, 2, 3], [0]]
 
 
 def test_what_branches_at_a_single_node_is_not_verified() -> None:
     engine = engine_of(["/a[@x = 1]/b[@y = 2]", "//b[@y = 2]/c"])
-    assert answers(engine.find(batch(["<a x='1'><b/><b y='2'/></a>"]))) == [[0]]
+    assert answers(engine.find(as_texts(["<a x='1'><b/><b y='2'/></a>"]))) == [[0]]
     assert engine.counts[VERIFIED] == 0
-    assert answers(engine.find(batch(["<a x='1'><b/><b y='2'/><b><c/></b></a>"]))) == [[0]]
+    assert answers(engine.find(as_texts(["<a x='1'><b/><b y='2'/><b><c/></b></a>"]))) == [[0]]
     assert engine.counts[VERIFIED] == 1
 
 
 def test_without_room_the_automaton_runs_undetermined() -> None:
     engine = engine_of(["//a//b", "/a/b/@x = 1"], memory=NOTHING_KEPT)
-    assert answers(engine.find(batch(["<a><b x='1'/></a>"] * 3))) == [[0, 1]] * 3
+    assert answers(engine.find(as_texts(["<a><b x='1'/></a>"] * 3))) == [[0, 1]] * 3
     assert engine.counts[UNKEPT] == 9
     roomy = engine_of(["//a//b", "/a/b/@x = 1"])
-    roomy.find(batch(["<a><b x='1'/></a>"] * 3))
+    roomy.find(as_texts(["<a><b x='1'/></a>"] * 3))
     assert roomy.counts[UNKEPT] == 0
 
 
 def test_what_is_kept_stays_within_the_bound() -> None:
     questions = [f"//a{n}//b{n}" for n in range(40)]
     documents = [f"<r><a{n}><a{n + 1}><b{n}/></a{n + 1}></a{n}></r>" for n in range(39)]
-    engine = engine_of(questions, memory=LITTLE_KEPT)
     wanted, _ = expected([parse_xpath(question) for question in questions], documents)
-    assert answers(engine.find(batch(documents))) == wanted
-    assert engine.sets.nbytes <= LITTLE_KEPT + 1_000
+    for memory in range(0, 40_000, 2_500):
+        engine = engine_of(questions, memory=memory)
+        assert answers(engine.find(as_texts(documents))) == wanted
+        assert engine.sets.nbytes <= memory + MORE
+        engine.check()
+
+
+def test_what_is_kept_is_begun_afresh_when_other_documents_come() -> None:
+    questions = [f"//a{n}//b{n}" for n in range(40)]
+    odd = [f"<r><a{n}><a{n + 1}><b{n}/></a{n + 1}></a{n}></r>" for n in range(39)]
+    ordinary = ["<r><a0><b0/></a0></r>"] * 3
+    engine = engine_of(questions, memory=LITTLE_KEPT)
+    wanted = answers(engine.find(as_texts(odd))) + [[0]] * 3
+    assert engine.counts[UNKEPT] > 0
+    for _ in range(30):
+        assert answers(engine.find(as_texts(ordinary))) == [[0]] * 3
+    before = int(engine.counts[UNKEPT])
+    engine.find(as_texts(ordinary))
+    assert engine.counts[UNKEPT] == before
+    assert answers(engine.find(as_texts(odd + ordinary))) == wanted
+    engine.check()
 
 
 def test_equal_questions_in_two_spellings_are_two_facts() -> None:
-    assert answers(engine_of(["//b[@x = 1]", "//b/@x = 1"]).find(batch(["<b x='1'/>"]))) == [[0, 1]]
+    assert answers(engine_of(["//b[@x = 1]", "//b/@x = 1"]).find(as_texts(["<b x='1'/>"]))) == [[0, 1]]
 
 
 def test_no_questions_and_no_documents() -> None:
-    assert answers(XPathEngine.build([]).find(batch(["<a/>", "<a"]))) == [[], []]
-    assert answers(engine_of(["/a"]).find(batch([]))) == []
+    assert answers(XPathEngine.build([]).find(as_texts(["<a/>", "<a"]))) == [[], []]
+    assert answers(engine_of(["/a"]).find(as_texts([]))) == []
 
 
 def test_arrays_are_all_that_an_engine_knows() -> None:
@@ -180,11 +213,11 @@ def test_arrays_are_all_that_an_engine_knows() -> None:
         array.flags.writeable = False
     again = XPathEngine.from_arrays(read_only)
     again.check()
-    assert answers(again.find(batch(DOCUMENTS))) == answers(engine.find(batch(DOCUMENTS)))
+    assert answers(again.find(as_texts(DOCUMENTS))) == answers(engine.find(as_texts(DOCUMENTS)))
 
 
 def test_facts_are_numbers_of_questions() -> None:
-    found = engine_of(["/a", "/b"]).find(batch(["<b/>"]))
+    found = engine_of(["/a", "/b"]).find(as_texts(["<b/>"]))
     assert (found.start.dtype.str, found.fact.dtype.str) == ("<i8", "<i4")
     assert found.fact.tolist() == [1]
 
@@ -194,7 +227,7 @@ def test_verifying_takes_time_in_proportion_to_the_document(question: str) -> No
     engine = engine_of([question])
 
     def seconds(count: int) -> float:
-        document = batch(["<a>" + "<b><x><c>1</c></x></b>" * count + "<b><c>5</c></b><b y='1'/></a>"])
+        document = as_texts(["<a>" + "<b><x><c>1</c></x></b>" * count + "<b><c>5</c></b><b y='1'/></a>"])
         engine.find(document)
         return min(timeit.repeat(lambda: engine.find(document), number=1, repeat=3))
 

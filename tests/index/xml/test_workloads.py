@@ -10,9 +10,10 @@ import pytest
 from benchmarks.alternatives.xpath_search import EachByLxml, parse_each
 from benchmarks.workloads.xpath_queries import Grammar, Settings, filters, grammar, grammar_of
 from benchmarks.workloads.xpath_values import COMMON, LONG, RARE, common_and_rare, values_and_words
-from index.xml.documents import answers, batch
+from index.xml.documents import answers
 from tidings.index.xml.engine import XPathEngine
 from tidings.index.xml.lowering import Method
+from tidings.index.xml.texts import as_texts
 from tidings.language.xpath import parse_xpath
 
 DTD = """
@@ -69,7 +70,7 @@ def test_filters_are_answered_as_lxml_answers_them(
     each = EachByLxml(texts)
     engine = XPathEngine.build([parse_xpath(text) for text in texts], method=method)
     wanted = [each.answers(document) for document in documents]
-    assert answers(engine.find(batch(documents))) == wanted
+    assert answers(engine.find(as_texts(documents))) == wanted
     assert any(wanted), "no filter matches anything"
     assert parse_each(documents) > 0
 
@@ -107,4 +108,4 @@ def test_filters_of_values_are_as_common_and_as_rare_as_they_say() -> None:
         assert any(wanted), "no filter matches anything"
         for sample in ((), documents[::2]):
             engine = XPathEngine.build([parse_xpath(text) for text in made], sample=sample)
-            assert answers(engine.find(batch(documents))) == wanted
+            assert answers(engine.find(as_texts(documents))) == wanted

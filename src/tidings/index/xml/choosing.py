@@ -8,28 +8,31 @@ questions and samples give equal engines, since work is counted and not timed.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 
 import numpy as np
 
-from tidings.index.facts import Facts, Texts
+from tidings.index.facts import Facts
 from tidings.index.layout import Array
 from tidings.index.xml.layout import CANDIDATES, SCANNED, VERIFIED
 from tidings.index.xml.lowering import Atom, Method, Rarity, by_kind
 from tidings.model.xpath import XPathExpression
 
 Work = Callable[[Sequence[XPathExpression], Method], float]  # of asking questions by a method
-TRIED = 200  # questions that each method is tried with
+TRIED = 200  # questions that each method is tried with; of fewer the sample is not asked for the method
+# A sample is read five times, which at so many bytes a question takes less time than building it does.
+BYTES_A_QUESTION = 1_000
+FEWEST = 10  # documents that say anything, where the whole sample is too much
 
 # What the counted work takes, roughly in nanoseconds: its proportions are what matters (`benchmarks/xpath.py`).
 LOOKING_AT_A_CANDIDATE, VERIFYING, SCANNING_A_BYTE = 20.0, 400.0, 1.0
 
 
-def as_texts(sample: Sequence[str | bytes]) -> Texts:
-    """Documents as a batch."""
-    contents = [document if isinstance(document, bytes) else document.encode() for document in sample]
-    length = np.array([len(content) for content in contents], np.int64)
-    raw = np.array([isinstance(document, bytes) for document in sample], np.bool_)
-    return Texts(np.frombuffer(b"".join(contents), np.uint8), np.cumsum(length) - length, length, raw)
+def worth_asking(sample: Sequence[str | bytes], questions: int) -> Sequence[str | bytes]:
+    """As much of a sample as so many questions are worth: a small part of an index is built as fast as without one."""
+    sizes = accumulate(len(document) for document in sample)
+    count = sum(size <= BYTES_A_QUESTION * questions for size in sizes)
+    return sample[:count] if count >= min(FEWEST, len(sample)) else ()
 
 
 def rarity_by(atoms: Sequence[Atom], found: Facts) -> Rarity:

@@ -19,7 +19,7 @@ from tidings.index.facts import Facts, Texts
 from tidings.index.layout import Array
 from tidings.index.views import directory
 from tidings.index.xml.building import Questions
-from tidings.index.xml.choosing import as_texts, cheapest, cost_of, rarity_by
+from tidings.index.xml.choosing import TRIED, cheapest, cost_of, rarity_by, worth_asking
 from tidings.index.xml.invariants import check_plan, check_run
 from tidings.index.xml.layout import (
     COUNTS,
@@ -38,6 +38,7 @@ from tidings.index.xml.layout import (
     QUESTIONS,
     SLACK,
     SYMBOLS,
+    UNKEPT,
     Plan,
     Run,
 )
@@ -47,6 +48,7 @@ from tidings.index.xml.paths import Names
 from tidings.index.xml.reading import Room, walk
 from tidings.index.xml.scanning import DEEPEST
 from tidings.index.xml.sets import DEFAULT_MEMORY, KeptSets
+from tidings.index.xml.texts import as_texts
 from tidings.model.xpath import XPathExpression
 
 
@@ -61,7 +63,8 @@ class XPathEngine:
         self._names = Names(_texts(plan.name_start, plan.name_data))
         self._run = _run(plan)
         self._run_directory = directory(self._run)
-        self._sets = KeptSets(self._plan, self._run_directory, memory)
+        self._memory = memory
+        self._sets = self._no_sets()
 
     @classmethod
     def build(
@@ -73,22 +76,28 @@ class XPathEngine:
     ) -> XPathEngine:
         """From distinct questions, whose numbers are their places.
 
-        A `sample` of documents says which predicates are rare, and which method is the cheapest where none is named.
-        Without one it is the kind of predicate, and PRUNED.
+        A `sample` of documents says which predicates are rare and, of questions enough, which method is the cheapest
+        where none is named. Without one it is the kind of predicate, and PRUNED. Of a large sample few questions are
+        asked about a part only, or nothing.
         """
+        sample = worth_asking(sample, len(questions))
         if method is None:
-            method = cheapest(questions, partial(cls._tried, sample=sample)) if sample else Method.PRUNED
+            asked = len(sample) > 0 and len(questions) >= TRIED
+            method = cheapest(questions, partial(cls._tried, sample=sample)) if asked else Method.PRUNED
         added = Questions(questions, method)
-        rarity: Rarity = by_kind
+        return cls(added.plan(cls._rarity(added, sample)), memory)
+
+    @classmethod
+    def _rarity(cls, added: Questions, sample: Sequence[str | bytes]) -> Rarity:
+        """How rare the atoms are between which there is a choice."""
         choices = added.choices() if sample else []
-        if choices:
-            rarity = rarity_by(choices, cls(added.plan_of(choices), memory).find(as_texts(sample)))
-        return cls(added.plan(rarity), memory)
+        return rarity_by(choices, cls(added.plan_of(choices)).find(as_texts(sample))) if choices else by_kind
 
     @classmethod
     def _tried(cls, questions: Sequence[XPathExpression], method: Method, sample: Sequence[str | bytes]) -> float:
         """What it costs to ask questions about a sample by a method."""
-        engine = cls.build(questions, method, sample=sample)
+        added = Questions(questions, method)
+        engine = cls(added.plan(cls._rarity(added, sample)))
         engine.find(as_texts(sample))
         return cost_of(engine.counts)
 
@@ -116,6 +125,8 @@ class XPathEngine:
     def find(self, texts: Texts) -> Facts:
         """The facts of each document; what cannot be read is a problem, in the reference's words."""
         with self._lock:
+            if self._sets.is_outgrown(int(self._run.counts[UNKEPT])):
+                self._sets = self._no_sets()
             return self._find(texts)
 
     def _find(self, texts: Texts) -> Facts:
@@ -171,11 +182,14 @@ class XPathEngine:
                 return False
             self._make_room(came_back % 16, len(document))
 
+    def _no_sets(self) -> KeptSets:
+        return KeptSets(self._plan, self._run_directory, self._memory)
+
     def _make_room(self, reason: int, size: int) -> None:
         """For what a kernel said did not fit."""
         run, nodes = self._run, self._room.nodes
         if reason == MORE_STATES:
-            self._sets.grow()
+            self._sets.grow(int(run.counts[UNKEPT]))
         elif reason == MORE_NODES:
             if 2 * size + SLACK > len(nodes.values):
                 self._room.fit_values(2 * (2 * size + SLACK))

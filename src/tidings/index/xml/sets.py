@@ -1,7 +1,9 @@
 """The sets of states that an engine has met: they grow with the documents, up to a bound of memory.
 
 Arrays double when a set does not fit, and the document is begun anew with what was kept of it. When they may not any
-more, what is kept stays, and other sets are worked out for each node anew.
+more, what is kept stays, and other sets are worked out for each node anew. Once more nodes had to than there are sets,
+these may be of documents that do not come any more, and the engine begins afresh: at worst it works out twice as much
+as without keeping anything, and odd documents slow it for a while only.
 """
 
 from __future__ import annotations
@@ -33,10 +35,11 @@ _NONE = {"sets": 3, "members": 3, "words": 3, "tests": 3, "moves": 2}  # but the
 class KeptSets:
     """The arrays, and their directory, which changes when they grow."""
 
-    __slots__ = ("_memory", "directory", "lazy")
+    __slots__ = ("_memory", "_refused_at", "directory", "lazy")
 
     def __init__(self, plan: Array, run: Array, memory: int) -> None:
         self._memory = memory
+        self._refused_at: int | None = None  # nodes worked out anew when it was first not allowed to grow
         fits = _bytes(**_SMALLEST) <= memory
         sizes = dict(_SMALLEST if fits else _NONE)
         while True:
@@ -48,8 +51,15 @@ class KeptSets:
             sizes["tests"] = int(used[WANTED_TESTS])  # the document's own may have any number
         used[MAY_GROW] = fits
 
-    def grow(self) -> None:
-        """Doubles what is more than half full or too small, if the bound allows it; else notes that it may not grow."""
+    def is_outgrown(self, unkept: int) -> bool:
+        """Whether more nodes have been worked out anew than sets are kept, of so many since the engine was made."""
+        return self._refused_at is not None and unkept - self._refused_at > self.lazy.used[SETS]
+
+    def grow(self, unkept: int) -> None:
+        """Doubles what is more than half full or too small, if the bound allows it; else notes that it may not grow.
+
+        `unkept` nodes have been worked out anew since the engine was made.
+        """
         old = self.lazy
         sizes = {
             "sets": _doubled(len(old.seen), old.used[SETS], 0),
@@ -60,6 +70,7 @@ class KeptSets:
         }
         if _bytes(**sizes) > self._memory:
             old.used[MAY_GROW] = 0
+            self._refused_at = unkept
             return
         new = _allocated(**sizes)
         for name in (
