@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +57,10 @@ def written(path: Path, rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def read(path: Path) -> list[dict[str, Any]]:
+    if path.suffix == ".gz":
+        bare = path.with_suffix("")
+        bare.write_bytes(gzip.decompress(path.read_bytes()))
+        return read(bare)
     if path.suffix == ".parquet":
         rows: list[dict[str, Any]] = pq.read_table(path).to_pylist()
         return rows
@@ -138,6 +144,41 @@ def test_a_schema_and_options_of_the_reader(spark: SparkSession, tmp_path: Path)
     assert (summary.matches, pairs_in(tmp_path / "matches.csv")) == (1, [("1", "1")])
 
 
+@pytest.mark.parametrize("out", ["matches.csv.gz", "matches.jsonl.gz"])
+def test_one_compressed_file(spark: SparkSession, tmp_path: Path, out: str) -> None:
+    match_files(request(tmp_path, out))
+    assert pairs_in(tmp_path / out) == PAIRS
+
+
+def test_a_path_as_hadoop_writes_it_is_a_file_too(spark: SparkSession, tmp_path: Path) -> None:
+    asked = request(tmp_path)
+    match_files(replace(asked, out=f"file://{tmp_path}/m.csv", events=f"file://{asked.events}"))
+    assert pairs_in(tmp_path / "m.csv") == PAIRS
+
+
+def test_a_quoted_value_may_have_line_breaks(spark: SparkSession, tmp_path: Path) -> None:
+    events = written(tmp_path / "e.csv", [{"id": "e1", "title": "the key\nrate", "low": 1}])
+    summary = match_files(request(tmp_path, events=events, problems=True))
+    assert (summary.events, summary.problems) == (1, 0)
+    assert pairs_in(tmp_path / "matches.jsonl") == [("e1", "007"), ("e1", "all")]
+
+
+@pytest.mark.parametrize(("strategy", "scheme"), [("sharded", "elements"), ("replicated", None)])
+def test_strategies_answer_alike(spark: SparkSession, tmp_path: Path, strategy: str, scheme: str | None) -> None:
+    match_files(request(tmp_path, strategy=strategy, scheme=scheme))
+    assert pairs_in(tmp_path / "matches.jsonl") == PAIRS
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_files_without_a_row_are_no_error(spark: SparkSession, tmp_path: Path, ending: str) -> None:
+    empty = tmp_path / f"empty.{ending}"
+    empty.touch()
+    summary = match_files(request(tmp_path, events=str(empty), event_columns=("low",)))
+    assert (summary.subscriptions, summary.events, summary.usable) == (3, 0, True)
+    summary = match_files(request(tmp_path, subscriptions=str(empty), overwrite=True))
+    assert (summary.subscriptions, summary.events, summary.matches, summary.usable) == (0, 3, 0, True)
+
+
 @pytest.mark.parametrize("out", ["none.csv", "none.jsonl", "none.parquet"])
 def test_no_match_is_a_file_without_rows(spark: SparkSession, tmp_path: Path, out: str) -> None:
     nobody = written(tmp_path / "nobody.jsonl", [{"id": 1, "where": "symbol = 'X'"}])
@@ -153,6 +194,15 @@ def test_a_compiled_index_is_kept_and_used_again(spark: SparkSession, tmp_path: 
     assert pairs_in(tmp_path / "second.jsonl") == pairs_in(tmp_path / "first.jsonl") == PAIRS
     with pytest.raises(SettingError, match="holds an index already; give it as SUBSCRIPTIONS"):
         match_files(request(tmp_path, "third.jsonl", index=index))
+    fewer = written(tmp_path / "fewer.jsonl", SUBSCRIPTIONS[:1])
+    summary = match_files(request(tmp_path, "first.jsonl", subscriptions=fewer, index=index, overwrite=True))
+    assert (summary.subscriptions, pairs_in(tmp_path / "first.jsonl")) == (1, [("e1", "cheap")])
+
+
+def test_a_run_that_cannot_be_leaves_no_index(spark: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(TidingsError, match=r"the events in .*x\*.jsonl cannot be read"):
+        match_files(request(tmp_path, events=str(tmp_path / "x*.jsonl"), index=str(tmp_path / "index")))
+    assert not (tmp_path / "index").exists()
 
 
 # Rows in error
@@ -190,6 +240,26 @@ def test_short_rows_of_csv_are_reported_and_matched_by_what_they_have(spark: Spa
     assert pairs_in(tmp_path / "matches.jsonl") == [("e1", "all"), ("e1", "cheap"), ("e2", "all")]
 
 
+def test_columns_of_a_type_that_nobody_asks_for_are_told(spark: SparkSession, tmp_path: Path) -> None:
+    events = tmp_path / "events.csv"
+    events.write_text("id,low,zip,at\ne1,90,00501,2026-03-02\ne2,oops,10,2026-03-02\n", encoding="utf-8")
+    wheres = ("low < 95", "zip = '00501' OR low IS NULL", "at > TIMESTAMP '2026-01-01 00:00:00'", "low LIKE 'x%'")
+    subscriptions = written(tmp_path / "s.jsonl", [{"id": n, "where": where} for n, where in enumerate(wheres[:3])])
+    summary = match_files(request(tmp_path, "m.csv", subscriptions=subscriptions, events=str(events)))
+    schema = "id string, low double, zip string, at date"
+    assert summary.warnings == (
+        "low is text, and subscriptions compare it with numbers, which is never true",
+        "zip is a number, and subscriptions compare it with text, which is never true",
+        f"to read it otherwise: --schema '{schema}'",
+    )
+    assert pairs_in(tmp_path / "m.csv") == [("e1", "2"), ("e2", "2")]
+    subscriptions = written(tmp_path / "s.jsonl", [{"id": n, "where": where} for n, where in enumerate(wheres)])
+    options = {"subscriptions": subscriptions, "events": str(events), "overwrite": True}
+    summary = match_files(request(tmp_path, "m.csv", **options, schema=schema))
+    assert summary.warnings == ("low is a number, and subscriptions compare it with text, which is never true",)
+    assert pairs_in(tmp_path / "m.csv") == [("e1", "0"), ("e1", "1"), ("e1", "2"), ("e2", "1"), ("e2", "2")]
+
+
 def test_status_1_when_all_rows_are_in_error(spark: SparkSession, tmp_path: Path) -> None:
     wrong = written(tmp_path / "wrong.jsonl", [{"id": 1, "where": "a =="}])
     events = written(tmp_path / "events.jsonl", EVENTS)
@@ -213,14 +283,14 @@ def test_a_stream_goes_on_where_it_was(spark: SparkSession, tmp_path: Path) -> N
     first = match_files(asked, said.append)
     assert (first.batches, first.events, first.matches) == (2, 2, 4)
     assert [line.split(",")[0] for line in said if line.startswith("batch")] == [
-        "batch 0: 1 events",
-        "batch 1: 1 events",
+        "batch 0: 1 event",
+        "batch 1: 1 event",
     ]
     again = match_files(asked)
-    assert (again.batches, again.events, again.usable) == (0, 0, True)
+    assert (again.batches, again.events, again.top, again.usable) == (0, 0, (), True)
     written(folder / "2.json", [EVENTS[2]])
     third = match_files(asked)
-    assert (third.batches, third.matches, third.top[0].matches) == (1, 2, 3)
+    assert (third.batches, third.matches, third.top[0].matches) == (1, 2, 1)
     assert pairs_in_batches(tmp_path / "matches") == PAIRS
 
 
@@ -243,7 +313,7 @@ def test_a_restart_delivers_each_match_once_and_a_begun_batch_keeps_its_subscrip
     summary = match_files(asked, said.append)
     assert [line.split(",")[0] for line in said if line.startswith("batch")] == [
         "batch 0: delivered before",
-        "batch 1: 1 events",
+        "batch 1: 1 event",
     ]
     assert (summary.subscriptions, summary.batches, summary.events, summary.matches) == (3, 2, 1, 1)
     assert pairs_in_batches(tmp_path / "matches") == [("02", "low"), ("e1", "007"), ("e1", "all"), ("e1", "cheap")]
@@ -319,12 +389,19 @@ def test_a_stream_reports_rows_in_error(spark: SparkSession, tmp_path: Path) -> 
         (["--follow"], "--follow is for streams; add --streaming, or leave it out"),
         (["--checkpoint", "c"], "--checkpoint is for streams"),
         (["--lists", "--format", "csv"], "csv cannot hold"),
+        (["--strategy", "magic"], "--strategy is one of auto, replicated, sharded, not 'magic'"),
+        (["--scheme", "magic"], "scheme is one of rendezvous, or the name of one"),
+        (["--scheme", "words", "--streaming"], "--scheme is for tables"),
+        (["--analyser", "klingon"], "there is no analyser named 'klingon'"),
+        (["--event-column", "a", "--subscription-column", "a"], "the output would have two columns a: "),
+        (["--out", "m.csv.bz2"], "what can be compressed is one file of csv or JSON lines, by gzip"),
+        (["--out", "m.csv.gz", "--streaming"], "streams and clusters write folders. Leave out .gz"),
         (["--conf", "spark.x"], "--conf takes name=value, such as spark.driver.memory=4g, and was given 'spark.x'"),
         (["--no-such-option"], "No such option"),
     ],
 )
 def test_status_2_for_a_wrong_option(tmp_path: Path, options: list[str], said: str) -> None:
-    ran = command("s.csv", "e.csv", "--out", str(tmp_path / "matches"), *options)
+    ran = command("s.csv", "e.csv", "--out", str(tmp_path / "matches.jsonl"), *options)
     assert ran.exit_code == 2
     assert said in ran.stderr
 
@@ -347,21 +424,60 @@ def test_nothing_is_overwritten_unasked(spark: SparkSession, tmp_path: Path) -> 
         (
             {"subscriptions": "no-such.csv"},
             TidingsError,
-            "the subscriptions in no-such.csv cannot be read: Path does not",
+            "the subscriptions in no-such.csv cannot be read: there is no such file or folder",
         ),
-        ({"events": "no-such.jsonl"}, TidingsError, "the events in no-such.jsonl cannot be read: Path does not exist"),
-        ({"events": "events"}, SettingError, "events does not say its format by its ending .*; give --events-format"),
+        (
+            {"events": "no-such.jsonl"},
+            TidingsError,
+            "the events in no-such.jsonl cannot be read: there is no such file",
+        ),
+        (
+            {"events": "no*such.jsonl"},
+            TidingsError,
+            r"the events in no\*such.jsonl cannot be read: Path does not exist",
+        ),
+        ({"events": "no*such"}, SettingError, r"no\*such does not say its format by its ending .*; give --events-fo"),
         ({"id_column": "key"}, EventError, "have no column 'key' for their ids; they have: .*Name it with --id-column"),
         ({"schema": "id colour"}, SettingError, "--schema takes columns and their types, such as"),
-        ({"strategy": "magic"}, SettingError, "--strategy is one of auto, replicated.*, not 'magic'"),
-        ({"event_columns": ("volume",)}, SettingError, "the events have no column 'volume' to carry along"),
+        ({"id_column": "low"}, EventError, "the column 'low' of the events is double; ids are strings or integers"),
+        ({"event_columns": ("volume",)}, SettingError, "the events in .* have no column 'volume' to carry along"),
+        (
+            {"subscription_columns": ("nope",)},
+            TidingsError,
+            "the subscriptions in .* have no column 'nope'; they have: id, owner, where",
+        ),
+        (
+            {"schema": "id string, tags array<string>", "event_columns": ("tags",), "out": "m.csv"},
+            SettingError,
+            "csv cannot hold the column 'tags', which is array<string>; write jsonl or parquet",
+        ),
     ],
 )
 def test_input_that_cannot_be_used(
-    spark: SparkSession, tmp_path: Path, options: dict[str, Any], kind: type[TidingsError], said: str
+    spark: SparkSession,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    options: dict[str, Any],
+    kind: type[TidingsError],
+    said: str,
 ) -> None:
+    """And nothing is compiled before that is told."""
+    monkeypatch.setattr("tidings.spark.compile_index", None)
     with pytest.raises(kind, match=said):
         match_files(request(tmp_path, **options))
+
+
+@pytest.mark.parametrize("option", [{"index": "another"}, {"analyser": "english"}])
+def test_a_compiled_index_is_what_it_is(spark: SparkSession, tmp_path: Path, option: dict[str, str]) -> None:
+    index = str(tmp_path / "index")
+    match_files(request(tmp_path, "first.jsonl", index=index))
+    with pytest.raises(SettingError, match="is a compiled index already; leave out --"):
+        match_files(request(tmp_path, "second.jsonl", subscriptions=index, **option))
+
+
+def test_a_stream_takes_a_folder(tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match=r"--streaming takes a folder .*, and .*events.jsonl is a file; give its"):
+        match_files(request(tmp_path, streaming=True))
 
 
 def test_subscriptions_without_a_condition_are_told(spark: SparkSession, tmp_path: Path) -> None:
@@ -371,13 +487,15 @@ def test_subscriptions_without_a_condition_are_told(spark: SparkSession, tmp_pat
     assert f"error the subscriptions in {subscriptions} have no column 'where'; they have: id, query" in ran.stderr
 
 
-def test_an_empty_folder_cannot_say_its_types(spark: SparkSession, tmp_path: Path) -> None:
+def test_an_empty_folder_is_no_events_and_cannot_say_their_types(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "inbox").mkdir()
     options: dict[str, Any] = {"events": str(tmp_path / "inbox"), "events_format": "jsonl", "streaming": True}
     with pytest.raises(EventError, match="inbox is empty, so the types of events are not known; give them by --schema"):
         match_files(request(tmp_path, "m", format="jsonl", **options))
     summary = match_files(request(tmp_path, "m", format="jsonl", schema="id string", **options))
     assert (summary.events, summary.batches) == (0, 0)
+    summary = match_files(request(tmp_path, "once.jsonl", **{**options, "streaming": False}))
+    assert (summary.events, summary.usable) == (0, True)
 
 
 # Spark
@@ -393,11 +511,11 @@ def tidings(*arguments: str, **variables: str) -> subprocess.CompletedProcess[st
     )
 
 
-@pytest.mark.parametrize("arguments", [("match", "s.csv", "e.csv", "-o", "m.csv"), ("demo",)])
-def test_without_java_there_is_one_clear_message(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("name", ["match", "demo"])
+def test_without_java_there_is_one_clear_message(tmp_path: Path, name: str) -> None:
     pytest.importorskip("pyspark")
-    options = ("--out", str(tmp_path / "demo")) if arguments[0] == "demo" else ()
-    ran = tidings(*arguments, *options, JAVA_HOME=str(tmp_path))
+    paths = (written(tmp_path / "s.csv", SUBSCRIPTIONS), written(tmp_path / "e.csv", EVENTS))
+    ran = tidings(name, *(paths if name == "match" else ()), "--out", str(tmp_path / "m.csv"), JAVA_HOME=str(tmp_path))
     assert ran.returncode == 1
     assert f"error Spark needs Java 17 or newer, and none was found in JAVA_HOME ({tmp_path}) or PATH." in ran.stderr
     assert "sudo apt-get install openjdk-17-jre-headless" in ran.stderr
@@ -423,6 +541,16 @@ def test_what_a_batch_raised_is_said_instead_of_where() -> None:
         "[STREAM_FAILED] Query [id = 1] ended. Reason: Return Message: Traceback (most recent call last):\n  File x\n"
     )
     assert said_by(RuntimeError(said + "    f()\nOSError: no room\n\n\tat py4j.Protocol")) == "OSError: no room"
+
+
+def test_what_a_worker_raised_is_said() -> None:
+    said = "An exception was thrown from the Python worker:\nTraceback (most recent call last):\n  File x\n"
+    assert said_by(RuntimeError(said + "ValueError: no 7")) == "ValueError: no 7"
+
+
+def test_what_a_worker_died_of_is_said_without_the_way_it_came() -> None:
+    said = "An error occurred while calling o1.csv.\n: org.SparkException: Job aborted: Lost task (TID 9): org.spark."
+    assert said_by(RuntimeError(said + "SparkException: Python worker exited\n\tat a.b")) == "Python worker exited"
 
 
 @pytest.mark.slow

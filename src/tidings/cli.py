@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -128,7 +129,7 @@ def explain_command(
 ) -> None:
     """Say why the event in FILE matches a subscription, or why not. Status 0 when it matches, 1 when it does not."""
     try:
-        event = Event.from_json(_content(file), dict(_assignment("--read-as", option) for option in read_as or []))
+        event = Event.from_json(_content(file), _assignments("--read-as", read_as))
         explanation = explain(where, event, Settings(analyser_named(analyser)))
     except TidingsError as error:
         _refused(error, as_json, status=2)
@@ -142,58 +143,66 @@ def explain_command(
     raise typer.Exit(0 if explanation.matches else 1)
 
 
+# The options of `match` as --help shows them: by what they are about.
+_reading = partial(typer.Option, rich_help_panel="What is read")
+_writing = partial(typer.Option, rich_help_panel="What is written")
+_matching = partial(typer.Option, rich_help_panel="How it is matched")
+_streams = partial(typer.Option, rich_help_panel="Streams")
+_spark = partial(typer.Option, rich_help_panel="Spark")
+
+
 @app.command("match")
 def match_command(
     subscriptions: Annotated[
         str, typer.Argument(help="Subscriptions with id and where: csv, json lines, parquet, or a compiled index.")
     ],
     events: Annotated[str, typer.Argument(help="Events: csv, json lines or parquet; a file, a folder or a glob.")],
-    out: Annotated[str, typer.Option("--out", "-o", help="Where matches go: a file by its ending, else a folder.")],
-    format: Annotated[str | None, typer.Option(help="csv, jsonl or parquet, where --out has no ending.")] = None,
-    events_format: Annotated[str | None, typer.Option(help="The same of the events.")] = None,
-    subscriptions_format: Annotated[str | None, typer.Option(help="The same of the subscriptions.")] = None,
+    out: Annotated[
+        str,
+        _writing("--out", "-o", help="Where matches go: a file by its ending, else a folder."),
+    ],
+    format: Annotated[str | None, _writing(help="csv, jsonl or parquet, where --out has no ending.")] = None,
+    events_format: Annotated[str | None, _reading(help="csv, jsonl or parquet, where EVENTS has no ending.")] = None,
+    subscriptions_format: Annotated[str | None, _reading(help="The same of the subscriptions.")] = None,
     schema: Annotated[
-        str | None, typer.Option(help="Columns of the events and their types: 'id string, low double'.")
+        str | None, _reading(help="All columns of the events and their types: 'id string, low double'.")
     ] = None,
     read_option: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="An option of Spark's reader of events, such as sep=;"),
+        list[str] | None, _reading(metavar="NAME=VALUE", help="An option of Spark's reader of events, such as sep=;")
     ] = None,
-    id_column: Annotated[str, typer.Option(help="The column with the ids of events.")] = "id",
-    lists: Annotated[
-        bool, typer.Option("--lists", help="One row for each event, with a list of subscriptions.")
-    ] = False,
+    id_column: Annotated[str, _reading(help="The column with the ids of events.")] = "id",
+    lists: Annotated[bool, _writing("--lists", help="One row for each event, with a list of subscriptions.")] = False,
     event_column: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="A column of events to carry along; may be repeated.")
+        list[str] | None, _writing(metavar="NAME", help="A column of events to carry along; may be repeated.")
     ] = None,
     subscription_column: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="A column of subscriptions to carry along.")
+        list[str] | None, _writing(metavar="NAME", help="A column of subscriptions to carry along.")
     ] = None,
-    strategy: Annotated[str, typer.Option(help="How events and subscriptions meet on Spark.")] = "auto",
+    strategy: Annotated[str, _matching(help="How events and subscriptions meet on Spark.")] = "auto",
+    scheme: Annotated[
+        str | None, _matching(metavar="NAME", help="How the sharded strategy divides subscriptions.")
+    ] = None,
     index: Annotated[
-        str | None, typer.Option(metavar="FOLDER", help="Keep the compiled index here, for the next time.")
+        str | None, _matching(metavar="FOLDER", help="Keep the compiled index here, for the next time.")
     ] = None,
-    analyser: Annotated[str | None, typer.Option(help="How text is cut into words: simple or english.")] = None,
-    master: Annotated[str, typer.Option(help="Spark's master, such as spark://host:7077.")] = "local[*]",
-    conf: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="A setting of Spark; may be repeated.")
-    ] = None,
+    analyser: Annotated[str | None, _matching(help="How text is cut into words: simple or english.")] = None,
+    master: Annotated[str, _spark(help="Spark's master, such as spark://host:7077.")] = "local[*]",
+    conf: Annotated[list[str] | None, _spark(metavar="NAME=VALUE", help="A setting of Spark; may be repeated.")] = None,
     streaming: Annotated[
-        bool, typer.Option("--streaming", help="Match the files of a folder that were not matched before.")
+        bool, _streams("--streaming", help="Match the files of a folder that were not matched before.")
     ] = False,
     follow: Annotated[
-        bool, typer.Option("--follow", help="With --streaming: wait for further files, until interrupted.")
+        bool, _streams("--follow", help="With --streaming: wait for further files, until interrupted.")
     ] = False,
     checkpoint: Annotated[
-        str | None,
-        typer.Option(metavar="FOLDER", help="Where a stream notes what is done; OUT/_checkpoint if not given."),
+        str | None, _streams(metavar="FOLDER", help="Where a stream notes what is done; OUT/_checkpoint if not given.")
     ] = None,
-    files_per_batch: Annotated[int | None, typer.Option(min=1, help="At most so many files in one batch.")] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is at --out.")] = False,
+    files_per_batch: Annotated[int | None, _streams(min=1, help="At most so many files in one batch.")] = None,
+    overwrite: Annotated[bool, _writing("--overwrite", help="Replace what is at --out and --index.")] = False,
     problems: Annotated[
-        bool, typer.Option("--problems/--no-problems", help="Look for values that cannot be read: a second pass.")
+        bool, _writing("--problems/--no-problems", help="Look for values that cannot be read: a second pass.")
     ] = True,
-    top: Annotated[int, typer.Option(min=0, help="How many of the most matched subscriptions to show.")] = 5,
+    top: Annotated[int, _writing(min=0, help="How many of the most matched subscriptions to show.")] = 5,
     as_json: AsJson = False,
 ) -> None:
     """Match the events in files with the subscriptions in files, on Spark, once or as a stream.
@@ -202,12 +211,32 @@ def match_command(
     """
     try:
         request = Request(
-            subscriptions, events, out, format, subscriptions_format, events_format, schema,
-            dict(_assignment("--read-option", option) for option in read_option or []),
-            id_column, lists, tuple(event_column or ()), tuple(subscription_column or ()), strategy, index, analyser,
-            master, dict(_assignment("--conf", option) for option in conf or []),
-            streaming, follow, checkpoint, files_per_batch, overwrite, problems, top,
-        )  # fmt: skip
+            subscriptions=subscriptions,
+            events=events,
+            out=out,
+            format=format,
+            subscriptions_format=subscriptions_format,
+            events_format=events_format,
+            schema=schema,
+            read_options=_assignments("--read-option", read_option),
+            id_column=id_column,
+            lists=lists,
+            event_columns=tuple(event_column or ()),
+            subscription_columns=tuple(subscription_column or ()),
+            strategy=strategy,
+            scheme=scheme,
+            index=index,
+            analyser=analyser,
+            master=master,
+            settings=_assignments("--conf", conf),
+            streaming=streaming,
+            follow=follow,
+            checkpoint=checkpoint,
+            files_per_batch=files_per_batch,
+            overwrite=overwrite,
+            problems=problems,
+            top=top,
+        )
         summary = match_files(request, _progress)
     except SettingError as error:
         _refused(error, as_json, status=2)
@@ -265,6 +294,10 @@ def _assignment(name: str, option: str) -> tuple[str, str]:
     if not equals:
         raise SettingError(f"{name} takes {_ASSIGNMENTS[name]}, and was given {option!r}")
     return key, value
+
+
+def _assignments(name: str, options: list[str] | None) -> dict[str, str]:
+    return dict(_assignment(name, option) for option in options or [])
 
 
 def _refused(error: TidingsError, as_json: bool, status: int = 1) -> NoReturn:

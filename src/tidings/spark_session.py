@@ -51,6 +51,7 @@ def spark_session(
 ) -> Iterator[SparkSession]:
     """A session under that name. Errors of Spark leave as one message that says where Spark's log is."""
     must_have_pyspark()
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # it comes without types
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
@@ -63,7 +64,7 @@ def spark_session(
         try:
             session = session or _started(name, master, settings or {}, log)
             yield session
-        except PySparkException as error:
+        except (PySparkException, Py4JError) as error:  # the latter where a worker has died
             kept = f"\nwhat Spark wrote is in {log}" if log.exists() and log.stat().st_size else ""
             raise SparkError(f"Spark says: {said_by(error)}{kept}") from error
         except TidingsError:
@@ -102,21 +103,28 @@ def version_of_java() -> int | None:
     return int(version.group(1)) if version else None
 
 
-def _raised_in_batch(lines: list[str]) -> str | None:
-    """What Python raised in the driver, if Spark called it with a batch of a stream: the line below the traceback."""
-    traced = (number for number, line in enumerate(lines) if "Return Message: Traceback" in line)
-    start = next(traced, len(lines)) + 1
-    return next((line for line in lines[start:] if line and not line[0].isspace()), None)
-
-
 def said_by(error: Exception) -> str:
-    """The first line of what Spark says, without its codes, cut to a readable length."""
+    """One line of what Spark says: its cause in Python if it has one, without codes, cut to a readable length."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     told = [line for line in lines if line.startswith("tidings.errors.")]  # raised on an executor, or in a batch
-    raised = _raised_in_batch(lines)
-    first = told[-1].partition(": ")[2] if told else raised or re.sub(r"^(?:\[[A-Z_.0-9]+\] ?)+", "", lines[0])
+    first = told[-1].partition(": ")[2] if told else _raised_in_python(lines) or _raised_in_java(lines)
     first = re.sub(r"\s*SQLSTATE: \w+.*$", "", first)
     return first if len(first) <= SHOWN else first[:SHOWN] + "…"
+
+
+def _raised_in_python(lines: list[str]) -> str | None:
+    """What a worker raised, or the driver when Spark called it with a batch: the line below the last traceback."""
+    starts = [number for number, line in enumerate(lines) if "Traceback (most recent call last)" in line]
+    below = lines[starts[-1] + 1 :] if starts else []
+    return next((line for line in below if line and not line[0].isspace()), None)
+
+
+def _raised_in_java(lines: list[str]) -> str:
+    """Without the names of exceptions that stand before what the innermost of the first line says."""
+    caused = next((line for line in lines if line.startswith(": ")), None)
+    if caused is not None:  # "An error occurred while calling …" stands above it
+        return re.sub(r"^.*(?:Exception|Error): ", "", caused)
+    return re.sub(r"^(?:\[[A-Z_.0-9]+\] ?)+", "", lines[0])
 
 
 @contextmanager

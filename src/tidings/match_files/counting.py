@@ -6,14 +6,13 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tidings.match_files.formats import JSONL, is_local
+from tidings.match_files.formats import CSV, CSV_READING, JSONL, SPARK_NAMES, local_path
 from tidings.match_files.output import join_parts, parts_beside, write_table
 from tidings.match_files.request import Request
 from tidings.match_files.sources import CORRUPT
-from tidings.match_files.summary import PROBLEMS_SHOWN, Problem, TopSubscription
+from tidings.match_files.summary import PROBLEMS_SHOWN, Problem, TopSubscription, number_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -52,10 +51,10 @@ def counted_batch(
 ) -> Counted:
     from tidings.spark.progress import shown_progress
 
-    target = Path(request.out)
+    target = request.out_file
     start = time.perf_counter()
     with shown_progress(spark, "matching", sys.stderr.isatty()):
-        if not request.out_is_one_file:
+        if target is None:
             written = write_matches(request, events, index, request.out, request.overwrite)
             top = top_subscriptions(spark, request, request.out)
         else:
@@ -64,7 +63,7 @@ def counted_batch(
                 top = top_subscriptions(spark, request, str(parts))
                 join_parts(parts, request.out_format, target)
     seconds = time.perf_counter() - start
-    say(f"{written.events:,} events matched in {seconds:.1f} s")
+    say(f"{number_of(written.events, 'event')} matched in {seconds:.1f} s")
     count, first, file = _problems(spark, request, events, index, say)
     return Counted(written.events, written.known, written.matches, count, first, file, seconds, None, top)
 
@@ -74,7 +73,7 @@ def write_matches(request: Request, events: DataFrame, index: str, folder: str, 
     from pyspark.sql import Observation
     from pyspark.sql.functions import col, count, lit, size, sum
 
-    from tidings.spark import match
+    from tidings.spark import Sharding, match
 
     seen, found = Observation(), Observation()
     corrupt = [count(CORRUPT).alias("corrupt")] if CORRUPT in events.columns else []
@@ -89,6 +88,7 @@ def write_matches(request: Request, events: DataFrame, index: str, folder: str, 
         event_columns=request.event_columns,
         subscription_columns=request.subscription_columns,
         id_column=request.id_column,
+        sharding=Sharding(scheme=request.scheme) if request.scheme is not None else None,
     )
     each = sum(size(matches.columns[-1])) if request.lists else count(lit(1))
     write_table(matches.observe(found, each.alias("matches")), request.out_format, folder, overwrite)
@@ -121,21 +121,22 @@ def _problems(
     spark: SparkSession, request: Request, events: DataFrame, index: str, say: Callable[[str], None]
 ) -> tuple[int | None, tuple[Problem, ...], str | None]:
     target = request.beside("problems")
-    if is_local(target):
-        Path(target).unlink(missing_ok=True)  # of an earlier run
+    local = local_path(target)
+    if local is not None:
+        local.unlink(missing_ok=True)  # of an earlier run
     if not request.problems:
         return None, (), None
     say("looking for values that could not be read …")
     found = problem_table(request, events, index)
-    if not is_local(target) or not request.master.startswith("local"):
+    if local is None or not request.is_local:
         write_table(found, JSONL, target, True)
         count, first = first_problems(spark, target)
         return count, first, target if count else None
-    with parts_beside(Path(target)) as parts:
+    with parts_beside(local) as parts:
         write_table(found, JSONL, str(parts), False)
         count, first = first_problems(spark, str(parts))
         if count:
-            join_parts(parts, JSONL, Path(target))
+            join_parts(parts, JSONL, local)
     return count, first, target if count else None
 
 
@@ -144,19 +145,21 @@ def first_problems(spark: SparkSession, folder: str) -> tuple[int, tuple[Problem
     return table.count(), tuple(problem_of(row) for row in table.take(PROBLEMS_SHOWN))
 
 
-def top_subscriptions(spark: SparkSession, request: Request, folder: str) -> tuple[TopSubscription, ...]:
-    """Those with the most matches, from what was written."""
+def top_subscriptions(
+    spark: SparkSession, request: Request, folder: str, first_batch: int | None = None
+) -> tuple[TopSubscription, ...]:
+    """Those with the most matches, from what was written; of a stream, from that batch on."""
     from pyspark.sql.functions import col, explode
-
-    from tidings.match_files.formats import CSV, CSV_OPTIONS, SPARK_NAMES
 
     if not request.top:
         return ()
     kind = request.out_format
     reader = spark.read.format(SPARK_NAMES[kind])
     if kind == CSV:
-        reader = reader.options(**CSV_OPTIONS)
+        reader = reader.options(**CSV_READING)
     table = reader.load(folder)
+    if first_batch is not None:
+        table = table.where(col("batch") >= first_batch)
     if request.lists and "subscription_ids" in table.columns:
         table = table.select(explode("subscription_ids").alias("subscription_id"))
     elif request.lists:

@@ -5,17 +5,20 @@ Part files are written beside the file that they become, and the file appears wh
 
 from __future__ import annotations
 
+import gzip
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tidings.match_files.formats import CSV, CSV_OPTIONS, PARQUET, SPARK_NAMES
+from tidings.errors import SettingError
+from tidings.match_files.formats import CSV, CSV_OPTIONS, PARQUET, SPARK_NAMES, compression_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructField
 
 LINES = 2**20  # bytes that are copied at once
 
@@ -23,6 +26,18 @@ LINES = 2**20  # bytes that are copied at once
 def write_table(table: DataFrame, kind: str, folder: str, overwrite: bool) -> None:
     writer = table.write.format(SPARK_NAMES[kind]).mode("overwrite" if overwrite else "error")
     (writer.options(**CSV_OPTIONS) if kind == CSV else writer).save(folder)
+
+
+def must_hold(kind: str, columns: Iterable[StructField]) -> None:
+    """Refuses what a format cannot hold, before a job that would fail at it."""
+    from pyspark.sql.types import ArrayType, MapType, StructType
+
+    for each in columns if kind == CSV else ():
+        if isinstance(each.dataType, ArrayType | MapType | StructType):
+            raise SettingError(
+                f"csv cannot hold the column {each.name!r}, which is {each.dataType.simpleString()}; write jsonl or "
+                "parquet, or leave it out"
+            )
 
 
 @contextmanager
@@ -39,14 +54,14 @@ def join_parts(parts: Path, kind: str, target: Path) -> None:
     if kind == PARQUET:
         _join_parquet(paths, begun)
     else:
-        _join_lines(paths, begun, has_header=kind == CSV)
+        _join_lines(paths, begun, has_header=kind == CSV, packed=compression_of(target.name) is not None)
     if target.is_dir():
         shutil.rmtree(target)
     begun.replace(target)
 
 
-def _join_lines(paths: list[Path], target: Path, has_header: bool) -> None:
-    with target.open("wb") as joined:
+def _join_lines(paths: list[Path], target: Path, has_header: bool, packed: bool) -> None:
+    with gzip.open(target, "wb") if packed else target.open("wb") as joined:
         for number, path in enumerate(paths):
             with path.open("rb") as part:
                 if has_header and number:

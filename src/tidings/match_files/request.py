@@ -1,4 +1,4 @@
-"""What is asked of the command, checked before Spark is started: a wrong option is told at once."""
+"""What is asked of the command: its options, and what follows from them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tidings.errors import SettingError
-from tidings.match_files.formats import CSV, ENDINGS, FORMATS, format_of, is_local
+from tidings.match_files.formats import format_by_ending, format_of, local_path, without_ending
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +26,7 @@ class Request:
     event_columns: tuple[str, ...] = ()
     subscription_columns: tuple[str, ...] = ()
     strategy: str = "auto"
+    scheme: str | None = None
     index: str | None = None
     analyser: str | None = None
     master: str = "local[*]"
@@ -44,14 +44,20 @@ class Request:
         return self.format or format_of(self.out, "--format")
 
     @property
-    def out_is_one_file(self) -> bool:
-        """A name with the ending of a format is one file, where Spark's workers write to the disk of this process."""
-        workers_are_here = self.master.startswith("local") and is_local(self.out)
-        return not self.streaming and workers_are_here and self._has_ending
+    def out_file(self) -> Path | None:
+        """The one file that is written, for a name with the ending of a format, where Spark's workers write to the disk
+        of this process; None where the output is a folder."""
+        one = not self.streaming and self.is_local and format_by_ending(self.out) is not None
+        return local_path(self.out) if one else None
 
     @property
-    def _has_ending(self) -> bool:
-        return Path(self.out).suffix.lower().removeprefix(".") in ENDINGS
+    def is_local(self) -> bool:
+        """Whether Spark runs in this machine."""
+        return self.master.startswith("local")
+
+    @property
+    def subscriptions_are_an_index(self) -> bool:
+        return is_index(self.subscriptions)
 
     @property
     def checkpoint_folder(self) -> str:
@@ -60,44 +66,17 @@ class Request:
     @property
     def goes_on(self) -> bool:
         """Whether this is a stream that has run before."""
-        folder = self.checkpoint_folder
-        return self.streaming and is_local(folder) and Path(folder).exists()
+        folder = local_path(self.checkpoint_folder)
+        return self.streaming and folder is not None and folder.exists()
 
     def beside(self, what: str) -> str:
         """Where rows in error go: matches.csv has matches.refused.jsonl beside it."""
-        bare = self.out.rstrip("/")
-        return f"{bare.rpartition('.')[0] if self._has_ending else bare}.{what}.jsonl"
+        return f"{without_ending(self.out.rstrip('/'))}.{what}.jsonl"
 
-    def check(self) -> None:
-        """Raises a SettingError that says which option is wrong and what to do."""
-        for option, value in (
-            ("--format", self.format),
-            ("--events-format", self.events_format),
-            ("--subscriptions-format", self.subscriptions_format),
-        ):
-            if value is not None and value not in FORMATS:
-                raise SettingError(f"{option} is one of {', '.join(FORMATS)}, not {value!r}")
-        if self.lists and self.out_format == CSV:
-            raise SettingError(
-                "--lists writes lists, which csv cannot hold; write jsonl or parquet, or leave out --lists"
-            )
-        if not self.streaming:
-            for option, given in (
-                ("--follow", self.follow),
-                ("--checkpoint", self.checkpoint),
-                ("--files-per-batch", self.files_per_batch),
-            ):
-                if given:
-                    raise SettingError(f"{option} is for streams; add --streaming, or leave it out")
-        self._check_place()
 
-    def _check_place(self) -> None:
-        """Nothing is overwritten unasked. A stream goes on where its checkpoint says it was."""
-        if not is_local(self.out):
-            return  # Spark says so itself
-        out = Path(self.out)
-        filled = out.is_file() or (out.is_dir() and any(out.iterdir()))
-        if filled and not self.overwrite and not self.goes_on:
-            raise SettingError(f"{self.out} exists already; name another place with --out, or add --overwrite")
-        if not out.absolute().parent.is_dir():
-            raise SettingError(f"--out {self.out}: there is no folder {out.absolute().parent}; make it first")
+def is_index(path: str) -> bool:
+    """Whether the folder holds a compiled index."""
+    from tidings.index.folder import holds_index
+
+    folder = local_path(path)
+    return folder is not None and folder.is_dir() and holds_index(folder)

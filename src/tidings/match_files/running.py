@@ -7,21 +7,23 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tidings.errors import SettingError
+from tidings.match_files.checking import check
 from tidings.match_files.counting import Counted, counted_batch
-from tidings.match_files.formats import is_local
+from tidings.match_files.formats import format_of, local_path
+from tidings.match_files.mismatches import mismatches
+from tidings.match_files.output import must_hold
 from tidings.match_files.request import Request
-from tidings.match_files.sources import event_table, subscription_table
+from tidings.match_files.sources import CORRUPT, event_table, subscription_table
 from tidings.match_files.stream import counted_stream, index_in_checkpoint, remove_earlier
-from tidings.match_files.summary import PROBLEMS_SHOWN, Problem, Summary
+from tidings.match_files.summary import PROBLEMS_SHOWN, Problem, Summary, number_of
 from tidings.spark_session import spark_session
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from tidings.spark import Compiled
 
@@ -30,10 +32,11 @@ Say = Callable[[str], None]  # a line of progress
 
 @dataclass(frozen=True, slots=True)
 class _Subscriptions:
-    """Where the index is that is asked, and what was refused on the way there."""
+    """Where the index is that is asked, what it holds, and what was refused on the way there."""
 
     path: str
-    count: int
+    count: int = 0
+    warnings: tuple[str, ...] = ()
     refused: int = 0
     first_refused: tuple[Problem, ...] = ()
     refused_file: str | None = None
@@ -44,22 +47,20 @@ def match_files(request: Request, say: Say | None = None) -> Summary:
 
     Raises a SettingError for an option that cannot be followed, and another TidingsError for input that cannot be used.
     """
-    request.check()
+    check(request)
     if request.streaming and request.overwrite:
         remove_earlier(request)
     say = say or _to_nobody
     say(f"starting Spark on {request.master} …")
     with spark_session("tidings match", request.master, request.settings) as spark, _index_folder(request) as folder:
-        from tidings.spark.matching import STRATEGIES
-
-        if request.strategy not in ("auto", *STRATEGIES):
-            known = ", ".join(["auto", *STRATEGIES])
-            raise SettingError(f"--strategy is one of {known}, not {request.strategy!r}")
-        subscriptions = _compiled(spark, request, folder, say)
+        table = None if request.subscriptions_are_an_index else subscription_table(spark, request)
         events = event_table(spark, request)
+        _must_hold_columns(request, table, events)  # before the work of compiling
+        made = _Subscriptions(request.subscriptions) if table is None else _compiled(request, table, folder, say)
+        subscriptions = _opened(spark, request, made, events, say)
         count = counted_stream if request.streaming else counted_batch
         counted = count(spark, request, events, subscriptions.path, say)
-        return _summary(spark, request, subscriptions, counted)
+        return _summary(request, subscriptions, counted)
 
 
 def _to_nobody(line: str) -> None:
@@ -73,57 +74,64 @@ def _index_folder(request: Request) -> Iterator[str]:
     if request.index is not None:
         yield request.index
         return
-    if request.streaming and not _is_index(request.subscriptions):
+    if request.streaming and not request.subscriptions_are_an_index:
         yield index_in_checkpoint(request)
         return
     with tempfile.TemporaryDirectory(prefix="tidings-match-") as folder:
         yield str(Path(folder) / "index")
 
 
-def _is_index(path: str) -> bool:
-    from tidings.index.folder import holds_index
+def _must_hold_columns(request: Request, subscriptions: DataFrame | None, events: DataFrame) -> None:
+    must_hold(request.out_format, [events.schema[name] for name in request.event_columns])
+    if subscriptions is not None:
+        must_hold(request.out_format, [subscriptions.schema[name] for name in request.subscription_columns])
 
-    return is_local(path) and Path(path).is_dir() and holds_index(Path(path))
 
+def _compiled(request: Request, table: DataFrame, folder: str, say: Say) -> _Subscriptions:
+    from tidings.spark import compile_index
 
-def _compiled(spark: SparkSession, request: Request, folder: str, say: Say) -> _Subscriptions:
-    from tidings.spark import compile_index, open_index
-
-    given = request.subscriptions
-    if _is_index(given):
-        if request.index is not None:
-            raise SettingError(f"{given} is a compiled index already; leave out --index")
-        with open_index(spark, given) as index:
-            say(f"{index.subscriptions:,} subscriptions in the index {given}, version {index.version.number}")
-            return _Subscriptions(given, index.subscriptions)
-    if request.index is not None and _is_index(request.index) and not (request.overwrite or request.goes_on):
-        raise SettingError(
-            f"--index {request.index} holds an index already; give it as SUBSCRIPTIONS, name another folder, or add "
-            "--overwrite to change the subscriptions that it has"
-        )
     made = compile_index(
-        subscription_table(spark, request),
+        table,
         folder,
         analyser=request.analyser,
-        replace=request.overwrite,
-        instead=request.goes_on,
+        instead=request.goes_on or request.overwrite,
         progress=sys.stderr.isatty(),
     )
-    say(f"{made.added + made.replaced:,} subscriptions compiled, {made.refused:,} refused, in {made.seconds:.1f} s")
+    compiled = number_of(made.added + made.replaced, "subscription")
+    say(f"{compiled} compiled, {made.refused:,} refused, in {made.seconds:.1f} s")
     first, file = _refused(request, made)
-    return _Subscriptions(folder, made.added + made.replaced, made.refused, first, file)
+    return _Subscriptions(folder, refused=made.refused, first_refused=first, refused_file=file)
+
+
+def _opened(spark: SparkSession, request: Request, made: _Subscriptions, events: DataFrame, say: Say) -> _Subscriptions:
+    """The same with what is known of the index as it is now."""
+    from tidings.spark import open_index
+
+    with open_index(spark, made.path) as index:
+        if request.subscriptions_are_an_index:
+            held = number_of(index.subscriptions, "subscription")
+            say(f"{held} in the index {made.path}, version {index.version.number}")
+            carried = [each for each in index.metadata if each.name in request.subscription_columns]
+            must_hold(request.out_format, carried)
+        kind = request.events_format or format_of(request.events, "--events-format")
+        return replace(
+            made,
+            count=index.subscriptions,
+            warnings=mismatches(index, events.drop(CORRUPT).schema, kind),
+        )
 
 
 def _refused(request: Request, made: Compiled) -> tuple[tuple[Problem, ...], str | None]:
     """The first refused rows, and the file beside the output that has all of them."""
     target = request.beside("refused")
-    if is_local(target):
-        Path(target).unlink(missing_ok=True)  # of an earlier run
+    local = local_path(target)
+    if local is not None:
+        local.unlink(missing_ok=True)  # of an earlier run
     if not made.refused:
         return (), None
     rows = [row.asDict() for row in made.errors.collect()]
-    if is_local(target):
-        with Path(target).open("w", encoding="utf-8") as file:
+    if local is not None:
+        with local.open("w", encoding="utf-8") as file:
             file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     else:
         made.errors.write.mode("overwrite").json(target)
@@ -135,9 +143,10 @@ def _one_line(message: str) -> str:
     return message.partition("\n")[0]
 
 
-def _summary(spark: SparkSession, request: Request, asked: _Subscriptions, counted: Counted) -> Summary:
+def _summary(request: Request, asked: _Subscriptions, counted: Counted) -> Summary:
     return Summary(
         subscriptions=asked.count,
+        warnings=asked.warnings,
         refused=asked.refused,
         first_refused=asked.first_refused,
         refused_file=asked.refused_file,

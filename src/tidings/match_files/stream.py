@@ -13,15 +13,14 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tidings.errors import SettingError
 from tidings.match_files.counting import Counted, first_problems, problem_table, top_subscriptions
-from tidings.match_files.formats import CSV, CSV_OPTIONS, JSONL, SPARK_NAMES, is_local
+from tidings.match_files.formats import CSV, CSV_OPTIONS, JSONL, SPARK_NAMES, local_path
 from tidings.match_files.output import write_table
 from tidings.match_files.request import Request
-from tidings.match_files.summary import PROBLEMS_SHOWN, Problem
+from tidings.match_files.summary import PROBLEMS_SHOWN, Problem, number_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -35,7 +34,7 @@ INDEX = "tidings/subscriptions"  # in the checkpoint, beside the records of the 
 
 def index_in_checkpoint(request: Request) -> str:
     """Where the subscriptions of a stream are compiled to, if nothing else was asked for."""
-    if not is_local(request.checkpoint_folder):
+    if local_path(request.checkpoint_folder) is None:
         raise SettingError(
             f"the checkpoint {request.checkpoint_folder} is not a local folder, and versions of the index are kept in "
             "one while a batch may need them; name it with --index FOLDER"
@@ -46,8 +45,9 @@ def index_in_checkpoint(request: Request) -> str:
 def remove_earlier(request: Request) -> None:
     """What --overwrite replaces: the output, and the checkpoint with its index."""
     for folder in (request.out, request.checkpoint_folder):
-        if is_local(folder):
-            shutil.rmtree(folder, ignore_errors=True)
+        local = local_path(folder)
+        if local is not None:
+            shutil.rmtree(local, ignore_errors=True)
 
 
 @dataclass(slots=True)
@@ -62,11 +62,12 @@ class _Run:
 
     def after_batch(self, events: DataFrame, index: Index, batch: BatchMetrics) -> None:
         self.done.append(batch)
-        if batch.events is None:
+        if batch.events is None or batch.matches is None:
             self.say(f"batch {batch.batch}: delivered before")
         else:
+            came, found = number_of(batch.events, "event"), number_of(batch.matches, "match", "matches")
             rate = batch.events / max(batch.seconds, 0.001)
-            self.say(f"batch {batch.batch}: {batch.events:,} events, {batch.matches:,} matches, {rate:,.0f} events/s")
+            self.say(f"batch {batch.batch}: {came}, {found}, {rate:,.0f} events/s")
         if self.request.problems:
             self._look_for_problems(events, index, batch.batch)
 
@@ -102,7 +103,8 @@ def counted_stream(
         if request.follow:
             say(f"watching {request.events}; interrupt (Ctrl-C) to end")
         _wait(query, stop, say)
-    top = top_subscriptions(spark, request, request.out) if _has_batches(request) else ()
+    counted = [batch.batch for batch in run.done if batch.events is not None]
+    top = top_subscriptions(spark, request, request.out, min(counted)) if counted else ()
     seen = sum(batch.events or 0 for batch in run.done)
     return Counted(
         seen,
@@ -141,7 +143,3 @@ def _interrupted() -> Iterator[threading.Event]:
     finally:
         for each, handler in before.items():
             signal.signal(each, handler)
-
-
-def _has_batches(request: Request) -> bool:
-    return not is_local(request.out) or any(Path(request.out).glob("batch=*"))

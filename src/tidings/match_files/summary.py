@@ -9,6 +9,11 @@ from typing import Any
 PROBLEMS_SHOWN = 3
 
 
+def number_of(count: int, one: str, several: str | None = None) -> str:
+    """1 match, 2 matches."""
+    return f"{count:,} {one if count == 1 else several or f'{one}s'}"
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """A row in error: its id, if it has one, what is wrong, and with which attribute of an event."""
@@ -26,9 +31,11 @@ class TopSubscription:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """`known` counts the events that have an id; only those are matched. Problems are the first few of each kind."""
+    """`known` counts the events that have an id; only those are matched. Problems are the first few of each kind.
+    What a stream has counted is of this run."""
 
     subscriptions: int
+    warnings: tuple[str, ...]
     refused: int
     first_refused: tuple[Problem, ...]
     refused_file: str | None
@@ -63,7 +70,7 @@ class Summary:
         if self.refused:
             yield from _listed("", self.first_refused, self.refused, self.refused_file)
         without = f", {self.events - self.known:,} without an id, which are not matched" * (self.events > self.known)
-        batches = f" in {self.batches:,} batches" if self.batches is not None else ""
+        batches = f" in {number_of(self.batches, 'batch', 'batches')}" if self.batches is not None else ""
         yield "events", f"{self.events:,}{batches}{without}"
         yield "matches", f"{self.matches:,}"
         digits = 0 if self.events_per_second >= 10 else 1
@@ -75,6 +82,8 @@ class Summary:
             yield "rows in error", "not looked for (--no-problems)"
         else:
             yield "rows in error", "none"
+        for number, warning in enumerate(self.warnings):
+            yield "" if number else "warning", warning
         for number, each in enumerate(self.top):
             yield "" if number else "most matches", f"{each.id}: {each.matches:,}"
         if self.index is not None:
