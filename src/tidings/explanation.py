@@ -17,6 +17,7 @@ from tidings.analysis.patterns import pattern_witness, positions_of
 from tidings.analysis.xml import xpath_nodes
 from tidings.analysis.xml_failures import xpath_failures
 from tidings.errors import EventError
+from tidings.language.namespaces import Prefixes
 from tidings.language.parser import parse
 from tidings.language.printer import print_attribute, print_expression
 from tidings.language.text import print_pattern
@@ -24,6 +25,7 @@ from tidings.model.event import Event
 from tidings.model.predicates import And, Constant, Expression, Matches, Not, Or, Predicate, Similarity, XPath
 from tidings.model.text import TextPattern
 from tidings.model.values import Unreadable, type_of
+from tidings.model.xpath import text_of
 from tidings.reference import Reading, Settings, Truth, check_answerable, scalar_truth, truth
 
 SHOWN = 60  # characters of a value
@@ -172,7 +174,9 @@ def _node_details(predicate: XPath, source: str | bytes, holds: Truth, reading: 
     except EventError:
         return
     if not holds:
-        yield from _limited(list(xpath_failures(predicate.expression, document)))
+        prefixes = Prefixes()
+        text_of(predicate.expression, prefixes.name)  # numbers them as the canonical text does
+        yield from _limited(list(xpath_failures(predicate.expression, document, prefixes.name)))
         return
     nodes = xpath_nodes(predicate.expression, document, LISTED + 1)
     yield from _limited([f"{node.path} (line {node.line}): {_shown(node.value)}" for node in nodes])

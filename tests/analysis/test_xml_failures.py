@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 
 from language.xpath_strategies import xml_documents, xpath_expressions
+from tidings import explain
 from tidings.analysis.xml import leaves_of, read_document, xpath_holds
 from tidings.analysis.xml_failures import xpath_failures
 from tidings.language.xpath import parse_xpath
@@ -49,3 +50,10 @@ def test_every_path_that_fails_is_told_of(source: str, expression: XPathExpressi
 def test_a_name_in_a_namespace_is_told_with_it() -> None:
     (line,) = xpath_failures(parse_xpath("/r/p:a", {"p": "urn:p"}), read_document("<r><a/></r>"))
     assert line == "/r/{urn:p}a: reaches /r (line 1), and there is no {urn:p}a from there"
+
+
+def test_names_are_told_as_the_canonical_text_has_them() -> None:
+    where = "xpath_boolean(d, '/q:r and /q:r/p:a[p:b]/@q:c = 1', namespaces => 'p=urn:p q=urn:q')"
+    lines = str(explain(where, {"d": "<r xmlns='urn:q'><a xmlns='urn:p'/><a xmlns='urn:p'/></r>"}))
+    assert "/n1:r/n2:a[n2:b]/@n1:c: reaches n2:a from /r (line 1), and none of them has [n2:b]" in lines
+    assert "xpath_boolean(d, '/n1:r and /n1:r/n2:a[n2:b]/@n1:c = 1'" in lines

@@ -16,6 +16,7 @@ from typing import Any
 
 from lxml import etree
 
+from tidings.analysis.xml_places import place_of, place_of_attribute, place_of_text
 from tidings.errors import EventError, SettingError
 from tidings.model.xpath import (
     ANY_NAME,
@@ -238,7 +239,7 @@ def selected_nodes(path: Path, document: Document, limit: int, satisfying: str =
     """Up to `limit` nodes that a path with steps selects, of those that satisfy predicates written in XPath."""
     selecting = f"({text_of_path(path, _name_for_libxml2)}){satisfying}[position() <= {limit}]"
     for node in _evaluated(_compile(selecting, smart_strings=True), document):
-        yield _node_seen(node, document)
+        yield _node_seen(node)
 
 
 def _filter(leaf: Exists | Comparison | StringTest) -> str:
@@ -252,31 +253,11 @@ def _filter(leaf: Exists | Comparison | StringTest) -> str:
             return ""
 
 
-def _node_seen(node: Any, document: Document) -> NodeSeen:
+def _node_seen(node: Any) -> NodeSeen:
     if not hasattr(node, "is_attribute"):  # an element, a comment or a processing instruction
-        return NodeSeen(document.tree.getpath(node), node.sourceline or 1, _short(node.xpath("string()")))
-    owner = node.getparent()
-    if node.is_attribute:
-        name = _as_written(node.attrname, owner)
-        return NodeSeen(f"{document.tree.getpath(owner)}/@{name}", owner.sourceline or 1, _short(node))
-    element = owner.getparent() if node.is_tail else owner
-    place = f"{document.tree.getpath(element)}/text(){_number_of_text(element, owner if node.is_tail else None)}"
-    return NodeSeen(place, owner.sourceline or 1, _short(node))
-
-
-def _as_written(name: str, element: Any) -> str:
-    """The name of an attribute with a prefix that stands for its namespace there."""
-    namespace, local = split_name(name)
-    if not namespace:
-        return local
-    prefixes = {given: prefix for prefix, given in element.nsmap.items() if prefix is not None}
-    return f"{prefixes.get(namespace, 'xml')}:{local}"
-
-
-def _number_of_text(element: Any, before: Any) -> str:
-    """`[n]` of the text in `element` that follows the child `before`, or None; nothing where it is the only one."""
-    places = ([None] if element.text else []) + [child for child in element if child.tail]
-    return f"[{places.index(before) + 1}]" if len(places) > 1 else ""
+        return NodeSeen(place_of(node), node.sourceline or 1, _short(node.xpath("string()")))
+    place = place_of_attribute(node) if node.is_attribute else place_of_text(node)
+    return NodeSeen(place, node.getparent().sourceline or 1, _short(node))
 
 
 def _short(value: str) -> str:
