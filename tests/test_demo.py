@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.console import Console
 
+from tidings import SettingError
 from tidings.demo import run_demo
 from tidings.demo.data import ADDED, REMOVED, SUBSCRIPTIONS
 
@@ -73,6 +74,26 @@ def test_it_fits_80_columns(tmp_path: Path) -> None:
     assert max(map(len, table.splitlines())) <= 80
 
 
+def test_everyone_is_told_the_earliest(tmp_path: Path) -> None:
+    text = shown(tmp_path / "demo", width=80)
+    told = text[text.index("notifications, one for each match") :].splitlines()[1:10]
+    assert told[0].split() == ["to", "at", "event", "subscription", "says"]
+    assert [line.split()[0] for line in told[1::2]] == ["Ada", "Alan", "Emmy", "Grace"]
+    assert re.search(r"09:\d\d:\d\d  e\d+ +\S", told[2])
+    assert max(map(len, told)) <= 80
+
+
+def test_nothing_else_is_removed_from_the_folder(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").touch()
+    with pytest.raises(
+        SettingError, match=r"holds thesis.txt, which is not of the demo, and would be lost; give anoth"
+    ):
+        shown(tmp_path)
+    assert (tmp_path / "thesis.txt").exists()
+    with pytest.raises(SettingError, match=r"thesis.txt is a file; give a folder"):
+        shown(tmp_path / "thesis.txt")
+
+
 def test_a_figure_is_written_or_its_lack_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
     text = shown(tmp_path / "demo")
@@ -87,11 +108,14 @@ def test_a_figure_is_written_or_its_lack_told(tmp_path: Path, monkeypatch: pytes
 
 def test_spark_delivers_what_the_embedded_matcher_delivers(spark: SparkSession, tmp_path: Path) -> None:
     embedded, on_spark = shown(tmp_path / "embedded"), shown(tmp_path / "spark", on_spark=True)
-    assert table_in(on_spark) == table_in(embedded)
+    assert table_in(on_spark) == table_in(embedded)  # also of who is told what
     assert "the reference, asked one by one, finds the same" in on_spark
     versions = re.findall(r"index version (\d)", on_spark)
     assert versions == ["1", "1", "1", "3", "3", "3"]
     assert len(list((tmp_path / "spark" / "matches").glob("batch=*"))) == 6
+    matches = spark.read.parquet(str(tmp_path / "spark" / "matches"))
+    assert {"event_id", "subscription_id", "subscriber", "kind", "batch"} == {*matches.columns}
+    assert spark.read.parquet(str(tmp_path / "spark" / "notifications")).count() == matches.count()
 
 
 @pytest.mark.slow

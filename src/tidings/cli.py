@@ -270,11 +270,13 @@ def demo(
     events: Annotated[int, typer.Option(help="How many events to make.", min=100, max=100_000)] = 3_000,
     seed: Annotated[int, typer.Option(help="Another seed makes other data.")] = 7,
     spark: Annotated[bool, typer.Option("--spark/--no-spark", help="Run on Spark, or in this process only.")] = True,
-    out: Annotated[str, typer.Option(help="The folder for its files; what is there is replaced.")] = "out/demo",
+    out: Annotated[str, typer.Option(help="The folder for its files, or of an earlier demo.")] = "out/demo",
 ) -> None:
     """Stream events of every kind (quotes, news, XML records) past subscriptions of every kind, on data it makes."""
     try:
         run_demo(_console(), events, seed, spark, Path(out))
+    except SettingError as error:
+        _refused(error, as_json=False, status=2)
     except TidingsError as error:
         _refused(error, as_json=False)
 

@@ -6,7 +6,7 @@ Now and then a value is missing, or a document is cut off, as it happens.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -15,6 +15,7 @@ EVENT_SCHEMA = (
     "id string, kind string, symbol string, low double, high double, volume bigint, at timestamp, headline string, "
     "body string, byline string, tags array<string>, place struct<city: string>, record string"
 )
+SAID = 34  # characters of a document that a subscriber is shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,23 +70,34 @@ _CITIES = ("London", "Athens", "Oslo", "Lisbon", "Patras")
 _AUTHORS = ("Ada Lovelace", "Alan Turing", "Emmy Noether", "Grace Hopper", "Edsger Dijkstra")
 
 
+_OPENED, _SECONDS = datetime(2026, 3, 2, 9, tzinfo=UTC), 8 * 3_600  # all that happens on one day of work
+
+
 def made_events(count: int, seed: int) -> Iterator[dict[str, Any]]:
+    """In the order in which they happen."""
     chance = random.Random(seed)
     makers = (_quote, _news, _record)
     for number in range(count):
-        yield {"id": f"e{number}", **chance.choice(makers)(chance)}
+        at = _OPENED + timedelta(seconds=_SECONDS * number // count)
+        yield {"id": f"e{number}", "at": at, **chance.choice(makers)(chance)}
+
+
+def gist(event: Mapping[str, Any]) -> str:
+    """What a subscriber reads of an event, in one short line."""
+    if event.get("symbol") is not None:
+        return f"{event['symbol']} at {event['low']:.2f}"
+    said = str(event["headline"] if event.get("headline") is not None else event["record"])
+    return said if len(said) <= SAID else said[:SAID] + "…"
 
 
 def _quote(chance: random.Random) -> dict[str, Any]:
     low = round(chance.uniform(90, 170), 2)
-    opened = datetime(2026, 3, 2, 9, tzinfo=UTC)
     quote = {
         "kind": "quote",
         "symbol": chance.choice(_SYMBOLS),
         "low": low,
         "high": round(low * chance.uniform(1, 1.4), 2),
         "volume": chance.randrange(10_000, 5_000_000),
-        "at": opened + timedelta(minutes=chance.randrange(480)),
     }
     if chance.random() < 0.05:
         quote["volume"] = None

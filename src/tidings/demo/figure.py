@@ -58,7 +58,7 @@ def _cells(axes: Any, outcome: Outcome) -> None:
                 )
                 axes.add_patch(box)
             else:
-                axes.text(column, row, f"{count:,}", ha="center", va="center", color="w" if count > most / 2 else "k")
+                axes.text(column, row, f"{count:,}", ha="center", va="center", color="w" if count > 0.6 * most else "k")
     axes.set_yticks(range(len(asked)), [f"{wish.id}  ({wish.subscriber})" for wish in asked])
     versions = [f"batch {number + 1}\nversion {batch.version}" for number, batch in enumerate(outcome.batches)]
     axes.set_xticks(range(len(versions)), versions)

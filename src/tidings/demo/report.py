@@ -12,7 +12,7 @@ from rich.text import Text
 
 from tidings import Explanation, Matcher, print_expression
 from tidings.demo.data import ADDED, REMOVED, SUBSCRIPTIONS, Wish
-from tidings.demo.engines import Delivered, Event
+from tidings.demo.engines import Delivered, Event, Told
 from tidings.language.parser import parse
 from tidings.model.result import EventProblem
 
@@ -21,10 +21,11 @@ PROBLEMS_SHOWN = 2
 
 @dataclass(slots=True)
 class Outcome:
-    """The events in the order of their batches, and what each batch has delivered."""
+    """The events in the order of their batches, what each batch has delivered, and who is told of it."""
 
     events: Sequence[Event]
     batches: list[Delivered] = field(default_factory=list)
+    told: Told = field(default_factory=lambda: Told(0, ()))
     problems: Sequence[EventProblem] = ()
 
     @property
@@ -47,6 +48,8 @@ def wishes() -> list[Wish]:
 def show(console: Console, outcome: Outcome, matcher: Matcher) -> None:
     console.print()
     console.print(_delivered(outcome))
+    console.print()
+    console.print(_told(outcome.told))
     for line in [*_problem_lines(outcome), *_explained(outcome, matcher), *_rates(outcome)]:
         console.print(line, soft_wrap=True)
 
@@ -76,6 +79,19 @@ def _delivered(outcome: Outcome) -> Table:
 def _sum(counts: Sequence[int | None]) -> str:
     known = [count for count in counts if count is not None]
     return f"{sum(known):,}" if known else "–"
+
+
+def _told(told: Told) -> Table:
+    title = f"{told.count:,} notifications, one for each match; the first of everyone"
+    table = Table(box=None, pad_edge=False, title=title, title_justify="left")
+    for name in ("to", "at", "event", "subscription", "says"):
+        table.add_column(name, no_wrap=True)
+    before = ""
+    for each in told.first:
+        to = Text(each.subscriber if each.subscriber != before else "", "bold")
+        table.add_row(to, each.time, each.event, each.subscription, Text(each.said))
+        before = each.subscriber
+    return table
 
 
 def _problem_lines(outcome: Outcome) -> Iterator[Text]:

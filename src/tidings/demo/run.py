@@ -12,26 +12,29 @@ from rich.console import Console
 from rich.text import Text
 
 from tidings.demo.data import ADDED, REMOVED, SUBSCRIPTIONS, WRONG, made_events
-from tidings.demo.engines import Delivered, EmbeddedEngine, Engine, Event, SparkEngine
+from tidings.demo.engines import Delivered, EmbeddedEngine, Engine, Event
 from tidings.demo.figure import draw
+from tidings.demo.on_spark import MADE, SparkEngine
 from tidings.demo.report import Outcome, show
-from tidings.errors import TidingsError
+from tidings.errors import SettingError, TidingsError
 from tidings.spark_session import spark_session
 
 BATCHES = 6
-ONCE = "; the first time on a machine, the kernels are compiled too"
+FIRST = 2  # notifications of each subscriber are shown
+FIGURE = "deliveries.png"
 
 
 def run_demo(console: Console, count: int, seed: int, on_spark: bool, out: Path) -> None:
     """Makes `count` events, streams them, and prints who hears of what, why, and how fast; files go to `out`."""
     start = time.perf_counter()
-    shutil.rmtree(out, ignore_errors=True)
-    out.mkdir(parents=True)
+    _cleared(out)
     events = list(made_events(count, seed))
     definition = EmbeddedEngine()
     with ExitStack() as stack:
-        engine = _started(console, stack, out) if on_spark else definition
+        engine = _on_spark(console, stack, out) if on_spark else definition
         outcome = _streamed(console, engine, events)
+        with _step(console, "telling subscribers"):
+            outcome.told = engine.told(FIRST)
         if on_spark:
             with _step(console, "checking the answers"):
                 _check(outcome, definition)
@@ -40,17 +43,26 @@ def run_demo(console: Console, count: int, seed: int, on_spark: bool, out: Path)
         show(console, outcome, engine.matcher())
     _draw(console, outcome, out)
     if on_spark:
-        _say(console, f"files    {out}/: events, index, matches (Parquet, one folder for each batch)")
+        _say(console, f"files    {out}/: events, index, matches (Parquet, one folder for each batch), notifications")
     _say(console, f"done in {time.perf_counter() - start:.0f} s")
 
 
-def _started(console: Console, stack: ExitStack, out: Path) -> Engine:
+def _cleared(out: Path) -> None:
+    """An empty folder, where there was none or that of an earlier demo; never one with anything else in it."""
+    if out.is_file():
+        raise SettingError(f"--out {out} is a file; give a folder, which may be new")
+    others = sorted(each.name for each in out.iterdir() if each.name not in {*MADE, FIGURE}) if out.is_dir() else []
+    if others:
+        raise SettingError(f"{out} holds {others[0]}, which is not of the demo, and would be lost; give another --out")
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True)
+
+
+def _on_spark(console: Console, stack: ExitStack, out: Path) -> Engine:
     with _step(console, "starting Spark"):
         spark = stack.enter_context(spark_session("tidings demo", settings=SETTINGS))
     _say(console, f"Spark {spark.version} runs inside this machine, on {spark.sparkContext.master}")
-    engine = SparkEngine(spark, out)
-    stack.enter_context(engine.streaming())
-    return engine
+    return SparkEngine(spark, out)
 
 
 def _streamed(console: Console, engine: Engine, events: Sequence[Event]) -> Outcome:
@@ -62,12 +74,13 @@ def _streamed(console: Console, engine: Engine, events: Sequence[Event]) -> Outc
         _say(console, "\n".join(f"    {line}" for line in f"{each.id}: {each.message}".splitlines()))
     _say(console, f"\nstreaming {len(events):,} events (quotes, news items, XML records) in {BATCHES} batches")
     outcome = Outcome(events)
-    for number, batch in enumerate(_cut(events)):
-        if number == BATCHES // 2:
-            _change(console, engine)
-        with _step(console, f"batch {number + 1} of {BATCHES}{ONCE if number == 0 else ''}"):
-            outcome.batches.append(engine.deliver(batch))
-        _say(console, _said_of(number, outcome.batches[-1]))
+    with engine.streaming():
+        for number, batch in enumerate(_cut(events)):
+            if number == BATCHES // 2:
+                _change(console, engine)
+            with _step(console, f"batch {number + 1} of {BATCHES}"):
+                outcome.batches.append(engine.deliver(batch))
+            _say(console, _said_of(number, outcome.batches[-1]))
     return outcome
 
 
@@ -81,6 +94,8 @@ def _check(outcome: Outcome, definition: EmbeddedEngine) -> None:
         wrong = {*definition.deliver(batch).pairs} ^ {*delivered.pairs}
         if wrong:
             raise TidingsError(f"batch {number + 1} was matched wrongly: {sorted(wrong)[:3]}; please report this")
+    if definition.told(FIRST) != outcome.told:
+        raise TidingsError(f"other subscribers were told than should be: {outcome.told}; please report this")
 
 
 def _cut(events: Sequence[Event]) -> list[Sequence[Event]]:
@@ -104,7 +119,7 @@ def _said_of(number: int, batch: Delivered) -> str:
 
 
 def _draw(console: Console, outcome: Outcome, out: Path) -> None:
-    file = out / "deliveries.png"
+    file = out / FIGURE
     if draw(outcome, file):
         _say(console, f"figure   {file}")
     else:
