@@ -165,7 +165,8 @@ def test_a_quoted_value_may_have_line_breaks(spark: SparkSession, tmp_path: Path
 
 @pytest.mark.parametrize(("strategy", "scheme"), [("sharded", "elements"), ("replicated", None)])
 def test_strategies_answer_alike(spark: SparkSession, tmp_path: Path, strategy: str, scheme: str | None) -> None:
-    match_files(request(tmp_path, strategy=strategy, scheme=scheme))
+    summary = match_files(request(tmp_path, strategy=strategy, scheme=scheme))
+    assert summary.scanned >= 1  # `all`, and the others too while so few are not compiled
     assert pairs_in(tmp_path / "matches.jsonl") == PAIRS
 
 
@@ -551,6 +552,14 @@ def test_what_a_worker_raised_is_said() -> None:
 def test_what_a_worker_died_of_is_said_without_the_way_it_came() -> None:
     said = "An error occurred while calling o1.csv.\n: org.SparkException: Job aborted: Lost task (TID 9): org.spark."
     assert said_by(RuntimeError(said + "SparkException: Python worker exited\n\tat a.b")) == "Python worker exited"
+
+
+def test_of_many_subscriptions_the_summary_says_how_many_are_asked_of_every_event() -> None:
+    numbers = dict.fromkeys(Summary.__slots__, 0) | {"subscriptions": 20_000, "scanned": 3, "known": 0}
+    nothing: dict[str, Any] = {"warnings": (), "top": (), "first_refused": (), "first_problems": (), "seconds": 1.0}
+    summary = Summary(**{**numbers, **nothing, "batches": None, "out": "m.csv", "index": None})
+    assert dict(summary.rows())["subscriptions"] == "20,000, 3 asked of every event"
+    assert dict(replace(summary, subscriptions=3).rows())["subscriptions"] == "3"
 
 
 @pytest.mark.slow

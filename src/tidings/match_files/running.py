@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tidings import Matcher
 from tidings.match_files.checking import check
 from tidings.match_files.counting import Counted, counted_batch
 from tidings.match_files.formats import format_of, local_path
@@ -36,6 +37,7 @@ class _Subscriptions:
 
     path: str
     count: int = 0
+    scanned: int = 0
     warnings: tuple[str, ...] = ()
     refused: int = 0
     first_refused: tuple[Problem, ...] = ()
@@ -117,6 +119,7 @@ def _opened(spark: SparkSession, request: Request, made: _Subscriptions, events:
         return replace(
             made,
             count=index.subscriptions,
+            scanned=Matcher.load(index.folder).scanned,
             warnings=mismatches(index, events.drop(CORRUPT).schema, kind),
         )
 
@@ -146,6 +149,7 @@ def _one_line(message: str) -> str:
 def _summary(request: Request, asked: _Subscriptions, counted: Counted) -> Summary:
     return Summary(
         subscriptions=asked.count,
+        scanned=asked.scanned,
         warnings=asked.warnings,
         refused=asked.refused,
         first_refused=asked.first_refused,

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 PROBLEMS_SHOWN = 3
+FEW = 1_000  # subscriptions, of which it does not matter how many are asked of every event
 
 
 def number_of(count: int, one: str, several: str | None = None) -> str:
@@ -31,10 +32,11 @@ class TopSubscription:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """`known` counts the events that have an id; only those are matched. Problems are the first few of each kind.
-    What a stream has counted is of this run."""
+    """`known` counts the events that have an id; only those are matched. `scanned` subscriptions are asked of every
+    event. Problems are the first few of each kind. What a stream has counted is of this run."""
 
     subscriptions: int
+    scanned: int
     warnings: tuple[str, ...]
     refused: int
     first_refused: tuple[Problem, ...]
@@ -66,7 +68,8 @@ class Summary:
     def rows(self) -> Iterator[tuple[str, str]]:
         """A word and what is said of it, in the order in which they are printed."""
         refused = f", {self.refused:,} refused" if self.refused else ""
-        yield "subscriptions", f"{self.subscriptions:,}{refused}"
+        scanned = f", {self.scanned:,} asked of every event" if self.scanned and self.subscriptions > FEW else ""
+        yield "subscriptions", f"{self.subscriptions:,}{refused}{scanned}"
         if self.refused:
             yield from _listed("", self.first_refused, self.refused, self.refused_file)
         without = f", {self.events - self.known:,} without an id, which are not matched" * (self.events > self.known)
