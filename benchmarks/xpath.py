@@ -1,9 +1,10 @@
 """XPath filters on XML documents: the NITF workload of the YFilter release, and generated ones on other documents.
 
-Against parsing the documents with lxml and doing nothing, against the plain NFA in the same kernels, and, on a sample
-of filters, against lxml asking each of them. Answers are compared with lxml's on that sample, and between all ways.
-Then the ways to match values and what chooses between them (`xpath_choices`), and filters through a `Matcher`, whole
-and while they change (`xpath_matcher`).
+Paths alone, and paths with predicates and branches. Against parsing the documents with lxml and doing nothing, against
+the plain NFA in the same kernels, and, on a sample of filters, against lxml asking each of them. What the engine takes
+to parse is told apart by an engine of one filter that never holds. Answers are compared with lxml's on that sample, and
+between all ways. Then the ways to match values and what chooses between them (`xpath_choices`), and filters through a
+`Matcher`, whole and while they change (`xpath_matcher`).
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from benchmarks.workloads.xml_documents import (
     nitf,
     xmark,
 )
-from benchmarks.workloads.xpath_queries import Settings, filters, grammar, grammar_of
+from benchmarks.workloads.xpath_queries import DEEP, filters, grammar, grammar_of, mixed
 from tidings.index.facts import Facts
 from tidings.index.xml.engine import XPathEngine
 from tidings.index.xml.texts import as_texts
@@ -39,7 +40,6 @@ REPETITIONS = 5
 PATIENCE = 3.0  # seconds that the plain NFA may take for each repetition: it gets fewer documents otherwise
 SAMPLE = 200  # filters that lxml is asked one by one
 FEW = 20  # documents that it is asked about
-DEEP = Settings(depth=10)  # of the filters of which many distinct ones are wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,8 @@ class Indexed:
     parsing: float  # seconds
     building: float
     size: int  # bytes: the arrays, and the sets that were kept while matching
-    matching: float  # seconds a document
+    reading: float  # seconds a document, of `matching`
+    matching: float
 
 
 def run() -> None:
@@ -66,16 +67,25 @@ def run() -> None:
     ]
     rules = grammar(folder() / NITF_DTD, "nitf")
     indexed += [
-        measure("NITF, distinct filters", filters(rules, DEEP, scaled(count, least=2_000)), news)
+        measure("NITF, distinct paths", filters(rules, DEEP, scaled(count, least=2_000)), news)
         for count in (154_000, 1_000_000)
     ]
+    indexed += [
+        measure("NITF, 1 to 3 predicates and a nested path", mixed(rules, scaled(count, least=2_000)), news)
+        for count in (100_000, 1_000_000)
+    ]
     asked = scaled(100_000, least=1_000)
-    auctions = filters(grammar(folder() / AUCTION_DTD, "site"), DEEP, asked)
-    indexed.append(measure("XMark, one document of 1,729 elements", auctions, xmark()))
-    for name, documents in (("DBLP records", dblp()), ("JATS articles", jats())):
-        indexed.append(measure(name, filters(grammar_of(documents), DEEP, asked), documents))
+    articles, records = jats(), dblp()
+    others = (
+        ("XMark, one document of 1,729 elements", grammar(folder() / AUCTION_DTD, "site"), xmark()),
+        ("JATS articles", grammar_of(articles), articles),
+        ("DBLP records", grammar_of(records), records),
+    )
+    for name, known, documents in others:
+        indexed.append(measure(f"{name}, paths", filters(known, DEEP, asked), documents))
+        indexed.append(measure(f"{name}, 1 to 3 predicates and a nested path", mixed(known, asked), documents))
     report_indexing(indexed)
-    xpath_choices.run(rules, news, jats())
+    xpath_choices.run(rules, news, articles)
     xpath_matcher.run(released[: scaled(500_000, least=500)], news)
 
 
@@ -88,7 +98,7 @@ def measure(name: str, texts: Sequence[str], documents: Sequence[bytes]) -> Inde
     start = time.perf_counter()
     engine = XPathEngine.build(parsed)
     building = time.perf_counter() - start
-    batch = as_texts(documents)
+    batch, nothing = as_texts(documents), XPathEngine.build([parse_xpath("/none")])
     found = engine.find(batch)
     number = {text: at for at, text in enumerate(distinct)}
     times = np.bincount([number[text] for text in texts], minlength=len(distinct))
@@ -98,6 +108,7 @@ def measure(name: str, texts: Sequence[str], documents: Sequence[bytes]) -> Inde
     seconds_each = verify_sample(distinct, documents, found)
     ways: dict[str, Callable[[], object]] = {
         "parsing_by_lxml": lambda: parse_each(documents),
+        "engine_parsing": lambda: nothing.find(batch),
         "engine_with_parsing": lambda: engine.find(batch),
     }
     measured = in_turn(REPETITIONS, len(documents), **ways)
@@ -108,7 +119,8 @@ def measure(name: str, texts: Sequence[str], documents: Sequence[bytes]) -> Inde
     report(f"{name}, {len(distinct):,} distinct", measured, "documents", "parsing_by_lxml", ours="engine_with_parsing")
     print("  microseconds a document: " + ", ".join(f"{way} {1e6 / each.rate:,.1f}" for way, each in measured.items()))
     size = engine.plan.nbytes + engine.sets.nbytes
-    return Indexed(name, len(distinct), parsing, building, size, 1 / measured["engine_with_parsing"].rate)
+    reading, matching = (1 / measured[way].rate for way in ("engine_parsing", "engine_with_parsing"))
+    return Indexed(name, len(distinct), parsing, building, size, reading, matching)
 
 
 def measured_plain(engine: XPathEngine, documents: Sequence[bytes], found: Facts) -> Measured:
@@ -149,5 +161,5 @@ def report_indexing(indexed: Sequence[Indexed]) -> None:
         parsing, building = (seconds / each.filters * 1e6 for seconds in (each.parsing, each.building))
         parts = f"parsing {parsing:,.1f} µs, building {building:,.1f} µs"
         size = f"{each.size / each.filters:,.0f} bytes a filter"
-        matching = f"{each.matching * 1e6:,.1f} µs a document"
+        matching = f"{each.matching * 1e6:,.1f} µs a document, {each.reading * 1e6:,.1f} of them to parse it"
         print(f"  {each.filters:>9,} filters: {rate:>8,.0f} filters/s ({parts}), {size}, {matching}: {each.name}")

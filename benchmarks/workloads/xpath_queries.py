@@ -8,9 +8,9 @@ is what the documents of that release have for values.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, cycle
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -33,6 +33,11 @@ class Settings:
     skew: float = 0.0
     values: int = 20
     only_equality: bool = False
+
+
+DEEP = Settings(depth=10)  # paths alone, of which there are many
+# As paper 5 has them: one to three predicates; and with a path in brackets, and elements by a Zipf distribution
+ASKING = tuple(Settings(depth=10, predicates=predicates, nested=1, skew=0.5) for predicates in (1, 2, 3))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +98,20 @@ def filters(rules: Grammar, settings: Settings, count: int, *, distinct: bool = 
     chance = Random(seed)
     if not distinct:
         return [_filter(rules, settings, chance) for _ in range(count)]
+    return _distinct(rules, (settings,), count, chance)
+
+
+def mixed(rules: Grammar, count: int, *, seed: int = 7) -> list[str]:
+    """The same of distinct ones with each of `ASKING` in turn."""
+    return _distinct(rules, ASKING, count, Random(seed))
+
+
+def _distinct(rules: Grammar, forms: Sequence[Settings], count: int, chance: Random) -> list[str]:
     found: dict[str, None] = {}
     misses = 0  # since the last new one
-    while len(found) < count and misses < MISSES:
+    for settings in cycle(forms):
+        if len(found) >= count or misses >= MISSES:
+            break
         before = len(found)
         found[_filter(rules, settings, chance)] = None
         misses = misses + 1 if len(found) == before else 0

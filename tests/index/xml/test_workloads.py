@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from benchmarks.alternatives.xpath_search import EachByLxml, parse_each
-from benchmarks.workloads.xpath_queries import Grammar, Settings, filters, grammar, grammar_of
+from benchmarks.workloads.xpath_queries import Grammar, Settings, filters, grammar, grammar_of, mixed
 from benchmarks.workloads.xpath_values import COMMON, LONG, RARE, common_and_rare, values_and_words
 from index.xml.documents import answers
 from tidings.index.xml.engine import XPathEngine
@@ -84,6 +84,15 @@ def test_filters_have_the_form_that_was_asked_for(rules: Grammar) -> None:
     assert len(filters(rules, Settings(depth=2), 50, distinct=False)) == 50
     skewed = filters(rules, Settings(skew=8.0, depth=2, wildcard=0, descendant=0), 100, distinct=False)
     assert skewed.count("/book/title") > 90
+
+
+def test_mixed_filters_have_predicates_and_paths_in_brackets(rules: Grammar) -> None:
+    made = mixed(rules, 300)
+    assert len(set(made)) == 300
+    tests = [sum(text.count(sign) for sign in ("[@", "[text()")) for text in made]
+    assert set(tests) >= {1, 2, 3}
+    assert sum(text.count("[") > count for text, count in zip(made, tests, strict=True)) > 200
+    assert len(mixed(rules, 5_000)) == 5_000
 
 
 def test_filters_stop_where_there_are_no_more(rules: Grammar) -> None:
