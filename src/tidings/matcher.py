@@ -331,7 +331,7 @@ class Matcher:
         read = Event.of(event)
         ids: list[Identifier] = []
         problems: dict[str | None, EventProblem] = {}
-        evaluated = mismatches = 0
+        evaluated = mismatches = verified = 0
         if self._recent:
             reading = Reading(read, self._settings)
             ids = [id for id, (_, where) in self._recent.items() if truth(where, reading) is True]
@@ -343,8 +343,9 @@ class Matcher:
                 ids += ids_of_row(part.ids.column, findings)
             problems |= {each.attribute: replace(each, event=read.id) for each in matched.problems}
             evaluated, mismatches = evaluated + matched.candidates, mismatches + matched.mismatches
+            verified = matched.verified
         elapsed = time.perf_counter_ns() - start
-        return MatchResult(ids, tuple(problems.values()), Cost(evaluated, mismatches, elapsed))
+        return MatchResult(ids, tuple(problems.values()), Cost(evaluated, mismatches, elapsed, verified))
 
     @_alone
     def match_many(

@@ -101,7 +101,7 @@ def check_of(segment: Segment, check: int, slots: list[Any]) -> str:
         asked = sorted(str(text_of(segment, number)) for number in segment.lists[a:b])
     elif operation == layout.TEXT_INTERVAL:
         asked = text_of(segment, a), text_of(segment, b)
-    elif layout.TEXT_EQUAL <= operation <= layout.TEXT_LIKE:
+    elif layout.TEXT_EQUAL <= operation <= layout.TEXT_LIKE or operation == layout.OPAQUE:
         asked = text_of(segment, a)
     return repr((operation, flags, slots[slot] if slot >= 0 else None, asked))
 
@@ -294,6 +294,10 @@ FAULTS: dict[str, tuple[str, Callable[[Array], Array]]] = {
     "sliced table 1 has each subscription alone": ("member_shared", np.ones_like),
     "subscriptions are numbered by their first entry": ("entry_member", _swapped),
     "shared are the subscriptions that have several": ("member_shared", np.zeros_like),
+    "the texts of opaque checks are there": (
+        "check_rows",
+        _in_checks(lambda all: all._replace(a=np.where(all.operation == layout.OPAQUE, 10**6, all.a))),
+    ),
     "checks are of slots": ("check_rows", _in_checks(lambda all: all._replace(slot=all.slot + 100))),
     "the checks of entries are there": ("entry_check", lambda array: array + np.int32(100_000)),
     "each check is kept once": ("check_rows", _in_checks(lambda all: all._replace(a=np.zeros_like(all.a)))),
@@ -303,7 +307,7 @@ FAULTS: dict[str, tuple[str, Callable[[Array], Array]]] = {
 @pytest.mark.parametrize("what", FAULTS)
 def test_a_segment_with_a_fault_is_found_out(what: str) -> None:
     wheres = [f"low <= {number}" for number in range(90, 0, -1)] + [f"low <= 5 AND name <> '{n}'" for n in range(9)]
-    wheres += ["title LIKE '%abcde%'", "title LIKE '%xyz%'", "title LIKE 'ab%'", "n IN (1, 2)", "n = 7"]
+    wheres += ["title LIKE '%abcde%'", "title LIKE '%xyz%'", "title LIKE 'ab%'", "n IN (1, 2)", "n = 7", "t RLIKE 'x'"]
     segment, _, slots = built([parse(where) for where in wheres])
     name, change = FAULTS[what]
     changed = change(getattr(segment, name))

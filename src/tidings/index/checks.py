@@ -14,6 +14,7 @@ from tidings.index.engines import question_of
 from tidings.index.layout import LEAST, Array
 from tidings.index.literals import ORDERED, bounds_of, has_long, key_of, long_intervals
 from tidings.index.slots import OF_TYPE, Slots, SlotType
+from tidings.language.printer import print_expression
 from tidings.model.predicates import (
     Between,
     Comparison,
@@ -139,7 +140,7 @@ class Checks:
 
     def arrays(self) -> dict[str, Array]:
         """The checks as a segment holds them; one at least, so that no array is empty."""
-        rows = self.rows or {(layout.OPAQUE, 0, -1, 0, 0): 0}
+        rows = self.rows or {(layout.OPAQUE, 0, -1, -1, 0): 0}
         fields = np.fromiter(chain.from_iterable(rows), np.int64, 5 * len(rows)).reshape(-1, 5)
         return {
             "check_rows": layout.check_rows(layout.CheckColumns(*fields.T)),
@@ -167,14 +168,17 @@ class Checks:
             case _:
                 fact = self.fact(predicate)
                 if fact is None:
-                    return layout.OPAQUE, 0, -1, 0, 0
+                    return self._opaque_row(predicate, flags)
                 slot, number = fact
                 return layout.INTERVAL, flags, slot, number, number
+
+    def _opaque_row(self, predicate: Predicate, flags: int) -> CheckRow:
+        return layout.OPAQUE, flags, -1, self.strings.number(print_expression(predicate).encode()), 0
 
     def _long_row(self, predicate: Predicate, flags: int) -> CheckRow:
         intervals = long_intervals(predicate)
         if intervals is None:
-            return layout.OPAQUE, 0, -1, 0, 0
+            return self._opaque_row(predicate, flags)
         operation = _LONG.get(type(predicate), layout.LONG_INTERVALS)
         return operation, flags, self.slot(predicate, AttributeType.NUMBER), *self._listed(intervals)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import takewhile
 from typing import TYPE_CHECKING, TypeVar
 
@@ -20,29 +19,27 @@ from tidings.index.arrow_columns import encode_arrow
 from tidings.index.encode import EncodedBatch, Encoder
 from tidings.index.finding import Finder, with_facts
 from tidings.index.layout import Array
-from tidings.index.matching import Findings, SegmentMatcher, Verify
+from tidings.index.matching import Findings, SegmentMatcher
 from tidings.index.part import Part, PartBuilder
 from tidings.index.scoring import scores
 from tidings.index.slots import Slots, SlotType
+from tidings.index.verifying import Verifier, expression_of
 from tidings.index.views import batch_directory
 from tidings.language.parser import Asked, bound, collecting_young_only, parse, read
 from tidings.model.event import Event, Identifier
 from tidings.model.predicates import Attribute, Expression
 from tidings.model.result import EventProblem
 from tidings.planning.statistics import EventStatistics, learn_from_subscriptions
-from tidings.reference import Reading, Settings, score, truth
+from tidings.reference import Reading, Settings, score
 
 if TYPE_CHECKING:
     import pyarrow
 
 FAN = 4  # parts of about one size that are merged into one; each part reads the texts of an event by itself
 MOST_PLACED = 2_000_000  # subscriptions that may wait, placed, for the next event
-KEPT_EXPRESSIONS = 16_384  # of those that only the reference can decide
 SAMPLE = 1_000  # subscriptions from which it is guessed which attributes take many values
 Added = tuple[Identifier, str, Asked]
 T = TypeVar("T")
-
-_parsed = lru_cache(KEPT_EXPRESSIONS)(parse)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +49,7 @@ class Matched:
     parts: tuple[tuple[Part, Findings], ...]
     problems: tuple[EventProblem, ...]
     candidates: int
+    verified: int
     mismatches: int
     encoded: EncodedBatch
     finders: tuple[Finder, ...]
@@ -68,7 +66,7 @@ class Matched:
             }
 
             def of_reference(number: int, row: int, part: Part = part) -> float | None:
-                return score(_parsed(part.wheres[number]), self.reading(row))
+                return score(expression_of(part.wheres[number]), self.reading(row))
 
             yield part, scores(part.similarities(), findings, self.encoded, finders, of_reference)
 
@@ -216,12 +214,13 @@ class CompiledIndex:
         found = []
         for part in self._parts:
             assert part.matcher is not None
-            verify = _verifier(part, reading)
+            verify = Verifier(part.segment, part.wheres, encoded, reading)
             found.append((part, part.matcher.match(batch, rows, part.alive, verify)))
         return Matched(
             tuple(found),
             (*encoded.problems, *_unread(encoded.problems, readings)),
             sum(findings.candidates for _, findings in found),
+            sum(findings.verified for _, findings in found),
             sum(each.mismatches for each in readings.values()),
             encoded,
             self._finders,
@@ -302,13 +301,6 @@ def _slots_in(slots: Slots, finders: list[Finder], part: Part) -> Array:
             slot = slots.number(path, kind)
         found.append(slot)
     return np.array(found, np.int64)
-
-
-def _verifier(part: Part, reading: Callable[[int], Reading]) -> Verify:
-    def verify(member: int, row: int) -> bool:
-        return truth(_parsed(part.wheres[member]), reading(row)) is True
-
-    return verify
 
 
 def _unread(known: tuple[EventProblem, ...], readings: Mapping[int, Reading]) -> Iterator[EventProblem]:

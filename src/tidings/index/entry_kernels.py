@@ -49,7 +49,8 @@ def emit_slice(seg, table, found, start, end):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def emit_hit(scratch, found, member, undecided):  # type: ignore[no-untyped-def]
+def emit_hit(seg, scratch, found, entry, undecided):  # type: ignore[no-untyped-def]
+    member = int32s(seg, S.entry_member)[entry]
     stamp, serial = int64s(scratch, M.stamp), int64s(scratch, M.serial)[0]
     if stamp[member] == serial:
         return
@@ -58,7 +59,7 @@ def emit_hit(scratch, found, member, undecided):  # type: ignore[no-untyped-def]
     if used[HITS_USED] == len(hits):
         used[FULL] = 1
         return
-    hits[used[HITS_USED]] = ~np.int64(member) if undecided else np.int64(member)
+    hits[used[HITS_USED]] = ~np.int64(entry) if undecided else np.int64(member)
     used[HITS_USED] += 1
     if undecided:
         used[UNDECIDED_HITS] += 1
@@ -79,7 +80,7 @@ def try_entry(seg, batch, scratch, found, entry, inexact):  # type: ignore[no-un
             return
         if truth == UNDECIDED:
             undecided = True
-    emit_hit(scratch, found, int32s(seg, S.entry_member)[entry], undecided)
+    emit_hit(seg, scratch, found, entry, undecided)
 
 
 @compiled_into_callers

@@ -284,6 +284,7 @@ def _check_checks(segment: Segment, slots: int) -> None:
     _check_guards(segment, np.where(opaque | (operation == layout.IS_NULL), -1, slot))
     one = np.isin(operation, _ONE_TEXT)
     _must(((a >= 0) & (a < strings))[one].all(), "the strings of checks are there")
+    _must(((a >= -(count == 1)) & (a < strings))[opaque].all(), "the texts of opaque checks are there")
     for end in (a, b):
         ends = end[operation == layout.TEXT_INTERVAL]
         _must(((ends >= -1) & (ends < strings)).all(), "the bounds of intervals of strings are there, or -1")

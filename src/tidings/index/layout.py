@@ -28,7 +28,7 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 
-LAYOUT = 4  # the version of all that is said here; a file with another one is not read
+LAYOUT = 5  # the version of all that is said here; a file with another one is not read
 
 VALUE, VALUE_POINT, VALUE_UPPER, VALUE_LOWER, VALUE_BETWEEN, VALUE_PAIR = 0, 1, 2, 3, 4, 5
 UPPER, LOWER, BETWEEN, PAIR = 6, 7, 8, 9
@@ -51,7 +51,8 @@ BY_HIGH = (VALUE_UPPER, UPPER)  # ordered by their upper bound; the others by th
 
 # Operations of checks. `a` and `b` are keys, numbers of strings, or a range of the lists, by the operation. Where a
 # number is long (`literals.is_long`), its key may be that of others too: it is asked for by closed intervals, each of
-# four numbers in the lists: key and rest (`numbers`) of the lower bound, and of the upper one.
+# four numbers in the lists: key and rest (`numbers`) of the lower bound, and of the upper one. What is OPAQUE only the
+# reference can decide: `a` is the number of the term's text, -1 in the one check of a segment that has none.
 INTERVAL, OUTSIDE, KEY_LIST = 0, 1, 2
 TEXT_EQUAL, TEXT_DIFFERENT, TEXT_LIST, TEXT_INTERVAL = 3, 4, 5, 6
 TEXT_PREFIX, TEXT_SUFFIX, TEXT_CONTAINS, TEXT_LIKE = 7, 8, 9, 10
@@ -141,7 +142,7 @@ class Scratch(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Where a kernel writes: ranges of subscriptions, and single ones, ~n where n is still to be verified."""
+    """Where a kernel writes: ranges of subscriptions, and single ones, or ~e where entry e is still to be verified."""
 
     slices: Array  # int64: first and length of each
     hits: Array  # int64

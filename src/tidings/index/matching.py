@@ -1,7 +1,7 @@
 """A segment at work: encoded events in, the numbers of the subscriptions that match out.
 
 What the kernels leave undecided (regular expressions, ILIKE, fractions of many digits) goes to `verify`, which asks the
-reference about that subscription and that row. Text, similarity and XPath come with the events, as facts (`finding`).
+reference (`verifying`). Text, similarity and XPath come with the events, as facts (`finding`).
 Findings of several segments are written into one answer: count each, make the room, let each fill its share of every
 row.
 """
@@ -21,12 +21,13 @@ from tidings.index.writing_kernels import REJECTED, count_rows, fill
 FIRST_ROOM = 1_024  # slices and hits, at first
 _NO_IDS = np.zeros(0, np.int64)
 _NO_IDS.flags.writeable = False  # as identifiers are, so that the kernel is compiled once
-Verify = Callable[[int, int], bool]
+Verify = Callable[[Array, Array], Array]  # whether entries hold of rows
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What one segment found in a batch; good until the segment is asked again. `candidates` entries were tested."""
+    """What one segment found in a batch; good until the segment is asked again. `candidates` entries were tested, of
+    which `verified` were left to the reference."""
 
     directory: Array
     alive: Array
@@ -76,8 +77,19 @@ class SegmentMatcher:
             row = match_rows(self._segment, batch, self._scratch, self._found, row, rows)
         undecided = int(self._arrays.used[3])
         if undecided:
-            _verify(self._arrays, rows, alive, verify)
+            self._verify(rows, alive, verify)
         return Findings(self._found, alive, int(self._arrays.used[2]), undecided)
+
+    def _verify(self, rows: int, alive: Array, verify: Verify) -> None:
+        """Decides the undecided hits. What was removed is not asked."""
+        found, members = self._arrays, self._kept[0].entry_member
+        at = np.flatnonzero(found.hits[: found.used[1]] < 0)
+        row = np.searchsorted(found.hits_end[:rows], at, side="right")
+        entry = ~found.hits[at]
+        found.hits[at] = REJECTED
+        there = np.flatnonzero(alive[members[entry]]) if len(alive) else np.arange(len(at))
+        holding = there[verify(entry[there], row[there])]
+        found.hits[at[holding]] = members[entry[holding]]
 
     def _make_room(self, slices: int, hits: int, rows: int) -> None:
         """More room, with what was found so far."""
@@ -91,13 +103,3 @@ class SegmentMatcher:
 def _room(slices: int, hits: int, rows: int) -> Found:
     sizes = (slices, hits, rows, rows, 5)
     return Found(*[np.zeros(size, np.int64) for size in sizes])
-
-
-def _verify(found: Found, rows: int, alive: Array, verify: Verify) -> None:
-    """Decides the undecided hits. What was removed is not asked."""
-    undecided = np.flatnonzero(found.hits[: found.used[1]] < 0)
-    row_of = np.searchsorted(found.hits_end[:rows], undecided, side="right")
-    for at, row in zip(undecided, row_of, strict=True):
-        member = ~int(found.hits[at])
-        there = not len(alive) or alive[member]
-        found.hits[at] = member if there and verify(member, int(row)) else REJECTED

@@ -43,6 +43,7 @@ class Cost:
     evaluated: int = 0  # subscriptions asked one by one, and entries of an index that were tested
     mismatches: int = 0  # predicates of another type than the value, each time the reference met one
     elapsed_ns: int = 0
+    verified: int = 0  # of the entries of an index, those that only the reference could decide
 
 
 @dataclass(frozen=True, slots=True)
