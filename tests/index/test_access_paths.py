@@ -1,7 +1,8 @@
 """Every access path forced in turn: whichever predicate a conjunction is found by, the answer is the same.
 
 Statistics that call one attribute very rare make it the access predicate of every conjunction that asks for it. The
-same subscriptions are then matched in one part and in many, after a merge, and saved and loaded.
+same subscriptions are then matched in one part and in many, after a merge, and saved and loaded. Few subscriptions are
+enough for a table, so that there are tables of all kinds, and every kind has to have answered something.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from typing import Any
 
 import pytest
 
+from index.tables import EVERY_KIND, kinds_that_answered
 from tidings import Event, Matcher, parse
+from tidings.index import assembling
 from tidings.index.compiled import CompiledIndex
 from tidings.planning.statistics import AttributeStatistics, EventStatistics
 from tidings.reference import Reading, Settings, truth
@@ -34,18 +37,22 @@ PATHS: dict[str, tuple[str, tuple[str, ...]]] = {
     "every": ("by value of every", ("has_all(every, '{t}', '{u}')", "array_contains(every, '{t}')")),
     "one_of": ("by value of one_of", ("has_any(one_of, '{t}', '{u}')",)),
 }  # fmt: skip
+SCANNED = ("value <> '{t}'", "prefix > '{t}'", "NOT flag = TRUE AND number <> {n}")
 SUBSCRIPTIONS, EVENTS = 240, 30
 
 
 def question(chance: random.Random, attribute: str) -> str:
+    return filled(chance, chance.choice(PATHS[attribute][1]))
+
+
+def filled(chance: random.Random, text: str) -> str:
     low = chance.randrange(8)
-    text = chance.choice(PATHS[attribute][1])
     return text.format(t=chance.choice(TEXTS), u=chance.choice(TEXTS), n=low, m=low + chance.randrange(3))
 
 
 def subscriptions(chance: random.Random, attribute: str) -> dict[str, str]:
-    """All ask for the attribute, and most for two others."""
-    made = {}
+    """Nearly all ask for the attribute, and most for two others."""
+    made = {f"scanned{number}": filled(chance, text) for number, text in enumerate(SCANNED)}
     for number in range(SUBSCRIPTIONS):
         others = chance.sample([each for each in PATHS if each != attribute], k=chance.choice((0, 1, 2, 2)))
         made[f"s{number}"] = " AND ".join(question(chance, each) for each in (attribute, *others))
@@ -88,6 +95,22 @@ def answers(index: CompiledIndex, rows: list[dict[str, Any]]) -> set[tuple[int, 
     matcher._index = index
     table = matcher.match_many([{**row, "id": number} for number, row in enumerate(rows)])
     return set(zip(table["event"].to_pylist(), table["subscription"].to_pylist(), strict=True))
+
+
+@pytest.fixture(autouse=True)
+def tables_of_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(assembling, "SMALLEST_GROUP", 2)
+
+
+def test_every_kind_of_table_has_answered() -> None:
+    """In the tests below together: else they would show nothing of those that are missing."""
+    answered: set[int] = set()
+    for attribute in PATHS:
+        chance = random.Random(attribute)
+        wheres, rows = subscriptions(chance, attribute), [event(chance) for _ in range(EVENTS)]
+        index = index_of(wheres, attribute)
+        answered |= kinds_that_answered(index.parts, {id for _, id in answers(index, rows)})
+    assert answered == EVERY_KIND
 
 
 @pytest.mark.parametrize("attribute", PATHS)

@@ -246,11 +246,20 @@ def test_a_group_that_is_too_small_is_checked_instead() -> None:
 
 
 def test_the_kernels_run_as_plain_python() -> None:
-    """With the compiler off a fault in a kernel, such as an index out of range, is an error and not a wrong answer."""
+    """With the compiler off a fault in a kernel, such as an index out of range, is an error and not a wrong answer.
+
+    Few subscriptions are enough for a table there, so that every kind is read.
+    """
     code = (
+        "from index.tables import EVERY_KIND, kinds_that_answered\n"
         "from index.test_index import *\n"
+        "from tidings.index import assembling\n"
+        "assembling.SMALLEST_GROUP = 2\n"
         "wheres, rows = [parse(where) for where in crowd(300, 11)], crowd_events(25, 11)\n"
-        "assert found(compiled(wheres), rows) == expected(wheres, rows)\n"
+        "matcher = compiled(wheres)\n"
+        "answers = found(matcher, rows)\n"
+        "assert answers == expected(wheres, rows)\n"
+        "assert kinds_that_answered(matcher._index.parts, {id for _, id in answers}) == EVERY_KIND\n"
     )
     path = os.pathsep.join(sys.path)
     variables = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": path, "PYTHONWARNINGS": "ignore"}
