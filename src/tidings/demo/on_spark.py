@@ -97,6 +97,8 @@ class SparkEngine:
 
     def told(self, each: int) -> Told:
         """The notifications are written to files, with who is to be told, when it was, and what the event said."""
+        import pyarrow.parquet as pq
+
         from tidings.spark import notifications
 
         events = self.spark.read.schema(EVENT_SCHEMA).json(str(self.inbox))
@@ -105,7 +107,7 @@ class SparkEngine:
         notifications(matches, events=events, payload=PAYLOAD, event_time="at").write.parquet(place)
         told = self.spark.read.parquet(place)
         first = notifications(told, per_subscriber=each, event_time="at")
-        return Told(told.count(), tuple(_notifications(first)))
+        return Told(pq.read_table(place).num_rows, tuple(_notifications(first)))
 
     def matcher(self) -> Matcher:
         return Matcher.load(self.index)
