@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from strategies import INTEGERS, NAMES, PATHS, STRINGS, EventSource, events
 from tidings.index.arrow_columns import encode_arrow
-from tidings.index.encode import EncodedBatch, Encoder, encode_events
+from tidings.index.encode import EncodedBatch, Encoder
 from tidings.index.keys import number_key
 from tidings.index.layout import ARRAY, DIRTY, EMPTY, INEXACT
 from tidings.index.numbers import number_of
@@ -52,7 +52,7 @@ def every_slot(*names: str) -> Slots:
 
 
 def encode_dicts(sources: list[dict[str, Any]], slots: Slots) -> EncodedBatch:
-    return encode_events([Event.of(source) for source in sources], slots)
+    return Encoder(slots).events([Event.of(source) for source in sources])
 
 
 # The oracle: slot by slot, from Event.value
@@ -132,7 +132,7 @@ def slots_of(paths: st.SearchStrategy[Path]) -> st.SearchStrategy[Slots]:
 @given(st.lists(events(), max_size=4), slots_of(ANY_PATH))
 def test_entries_say_what_the_values_of_events_say(sources: list[EventSource], slots: Slots) -> None:
     read = [Event.of(source) for source in sources]
-    batch = encode_events(read, slots)
+    batch = Encoder(slots).events(read)
     assert told(batch, slots) == [expected(event, slots) for event in read]
     assert {(problem.event, problem.attribute) for problem in batch.problems} == {
         (row, name) for row, event in enumerate(read) for name in unreadable_paths(event, slots)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -25,6 +25,7 @@ from tidings.index.layout import ARRAY, DIRTY, EMPTY, INEXACT, Array, Batch
 from tidings.index.numbers import number_of
 from tidings.index.slots import Path, Slots, SlotType
 from tidings.model.event import Event
+from tidings.model.moments import microseconds
 from tidings.model.predicates import Attribute
 from tidings.model.result import EventProblem
 from tidings.model.values import Unreadable
@@ -43,9 +44,6 @@ SLOT_TYPE_OF = {
     datetime: SlotType.TIMESTAMP,
 }
 OF_TEXT = (SlotType.STRING, SlotType.BYTES)
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -198,10 +196,6 @@ class Encoder:
         return encoded
 
 
-def encode_events(events: Sequence[Event], slots: Slots) -> EncodedBatch:
-    return Encoder(slots).events(events)
-
-
 # Rows of events
 
 _Entry = tuple[int, int, int, int, int]  # slot, key (0 for a string, whose hash comes later), text, length, flags
@@ -280,7 +274,7 @@ def _keyed(slot: int, value: Any, flags: int) -> _Entry:
     if kind is bool:
         return slot, int(value), 0, 0, flags
     if kind is datetime:
-        return slot, int((value - _EPOCH) // _MICROSECOND), 0, 0, flags
+        return slot, microseconds(value), 0, 0, flags
     key, rest, exact = number_of(value)
     return slot, key, rest, 0, flags if exact else flags | INEXACT
 

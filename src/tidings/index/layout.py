@@ -72,7 +72,7 @@ FILTER_BITS = 20  # of the filter in front of a table of grams, as a power of tw
 
 
 class Segment(NamedTuple):
-    """The arrays. Everything the kernels read is here, and nothing in it is a Python object."""
+    """The arrays. All that is needed to match is here, and nothing in it is a Python object."""
 
     # Tables, ordered by the slot that leads them
     slot_tables: Array  # int32[slots + 1]: the tables led by a slot are slot_tables[s]:slot_tables[s + 1]
@@ -109,7 +109,10 @@ class Segment(NamedTuple):
     text_data: Array  # uint8
     text_key: Array  # int64[strings]: their hashes
 
-    member_shared: Array  # uint8: the subscription has several conjunctions, or one that is found in several places
+    # Of subscriptions, for those who verify and score what the kernels found: uint8, whether it has several conjunctions,
+    # or one that is found in several places
+    member_shared: Array
+
     entry_reach: Array  # int64: the largest upper bounds of blocks of entries, see `reach`
 
     @property

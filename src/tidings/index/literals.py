@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 from itertools import chain
 from typing import Any, TypeVar
@@ -13,13 +13,12 @@ import numpy as np
 from tidings.index.keys import SIGNIFICANT_DIGITS, number_keys
 from tidings.index.layout import LEAST, MOST, Array
 from tidings.index.numbers import FIRST_SHARED, number_of
+from tidings.model.moments import microseconds
 from tidings.model.predicates import Between, Comparison, Expression, HasAll, HasAny, In, Not, Operator, Predicate
 from tidings.model.values import AttributeType, Literal
 
 ORDERED = (AttributeType.NUMBER, AttributeType.TIMESTAMP, AttributeType.BOOLEAN)  # strings have no order of keys
 Key = TypeVar("Key", int, Array)
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 
 
 def key_of(literal: Literal) -> int:
@@ -27,7 +26,7 @@ def key_of(literal: Literal) -> int:
     if isinstance(value, bool):
         return int(value)
     if isinstance(value, datetime):
-        return (value - _EPOCH) // _MICROSECOND
+        return microseconds(value)
     assert isinstance(value, int | Decimal)
     key, _, _ = number_of(value)
     return key
@@ -39,7 +38,7 @@ def keys_of(kind: AttributeType, values: Sequence[Any]) -> tuple[Array, Array]:
     if kind is AttributeType.BOOLEAN:
         return np.array(values, np.int64), none
     if kind is AttributeType.TIMESTAMP:
-        return np.array([(value - _EPOCH) // _MICROSECOND for value in values], np.int64), none
+        return np.array([microseconds(value) for value in values], np.int64), none
     written = list(map(str, values))  # which is how a Decimal becomes a float too
     keys = number_keys(np.fromiter(map(float, written), np.float64, len(written)))
     if max(map(len, written), default=0) <= SIGNIFICANT_DIGITS and "E" not in "".join(written):  # nearly always

@@ -19,6 +19,7 @@ from fractions import Fraction
 from typing import Protocol, TypeAlias
 
 from tidings.errors import SettingError
+from tidings.model.moments import EPOCH, MICROSECOND, microseconds
 from tidings.model.predicates import Between, Comparison, HasAll, HasAny, In, Operator, Predicate
 from tidings.model.values import AttributeType, type_of
 from tidings.rendezvous.scheme import NEVER, Access, Key, Rank, Scalar, attribute_name
@@ -27,8 +28,6 @@ from tidings.rendezvous.spans import Span, nearest_float, spans_of
 Number: TypeAlias = int | float | Decimal
 
 DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # in code-point order: labels sort as numbers
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-MICROSECOND = timedelta(microseconds=1)
 _FLUSHED = -1000  # decimal exponent: 10**-1000000000 is in no event that means well, and would take all memory
 _KINDS = {AttributeType.NUMBER: "number", AttributeType.TIMESTAMP: "moment"}
 
@@ -102,7 +101,7 @@ class EvenDomain:
 
     @classmethod
     def of_moments(cls, low: datetime, high: datetime, step: timedelta) -> EvenDomain:
-        return cls((low - EPOCH) // MICROSECOND, (high - EPOCH) // MICROSECOND, step // MICROSECOND)
+        return cls(microseconds(low), microseconds(high), step // MICROSECOND)
 
     def position(self, value: Number) -> Fraction:
         if value < self.low:
@@ -226,7 +225,7 @@ def _clamped(place: int, domain: Domain) -> int:
 
 def _measure(value: Scalar) -> Number:
     if isinstance(value, datetime):
-        return (value - EPOCH) // MICROSECOND
+        return microseconds(value)
     assert isinstance(value, int | float | Decimal), value
     return value
 
