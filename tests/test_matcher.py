@@ -24,9 +24,9 @@ from tidings import (
 from tidings.analysis.latent import fit
 from tidings.analysis.statistics import learn
 from tidings.analysis.words import SIMPLE, AnalyserVersion
-from tidings.rows import Refused
 from tidings.model.result import EventProblem, Subscription
 from tidings.reference import Settings
+from tidings.rows import Refused
 
 
 @pytest.fixture

@@ -16,9 +16,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 import tidings
 from strategies import EventSource, events, expressions
 from tidings.language.printer import print_expression
-from tidings.rows import Refused
 from tidings.model.event import Identifier
 from tidings.reference import holds
+from tidings.rows import Refused
 
 INTEGERS = (0, 1, -1, 7, 2**63 - 1, -(2**63))
 STRINGS = ("", "a", "A", "1", "é", "e\u0301", "x\0y", "x\0z", "it's", "%", "😀")
