@@ -12,7 +12,7 @@ from tidings.index.text.dictionary import packed
 
 # Beside the letters and digits of ASCII: marks, apostrophes, right-to-left letters, Han, Hiragana, Katakana, characters
 # that fold to several, separators of one to four bytes.
-TROUBLESOME = "aZ9_'’ -.\t\0\u0301\u05e9\u0645日は\u30c6\ufb01ßİ\u0131é\U00010400\U0001f98a\u200b“”–"
+TROUBLESOME = "aZ9_\u3099\u3400か。'’ -.\t\0\u0301\u05e9\u0645日は\u30c6\ufb01ßİ\u0131é\U00010400\U0001f98a\u200b“”–"
 
 
 def as_texts(texts: Sequence[str | bytes]) -> Texts:

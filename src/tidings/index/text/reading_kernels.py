@@ -1,8 +1,9 @@
 """Cutting texts into words, compiled: the rules of the analyser `simple` over UTF-8, for what is ASCII.
 
 A *piece* of a text is a word in ASCII, in lower case, or a run between two ASCII separators that has other characters
-too: that one is left as it is, to be read by the analyser. Nothing of what `simple` takes for a word crosses an ASCII
-separator, so the words of a text are those of its pieces. Also runs as plain Python (NUMBA_DISABLE_JIT=1).
+too: that one is left as it is, to be read by the analyser. A Han or Hiragana character begins a piece, so that pieces
+come again where nothing stands between words. No word of `simple` crosses an ASCII separator, or goes on with such a
+character, so the words of a text are those of its pieces. Also runs as plain Python (NUMBA_DISABLE_JIT=1).
 """
 
 from __future__ import annotations
@@ -74,6 +75,7 @@ _LOWER = np.array([byte + 32 if 65 <= byte <= 90 else byte for byte in range(256
 @compiled
 def piece_end(data, position, end):  # type: ignore[no-untyped-def]  # compiled: types come from the call
     """The end of the ASCII word that begins here; where the run is not ASCII, ~ the end of the run."""
+    first = position
     while position < end:
         kind = _KINDS[data[position]]
         if kind == _OTHER:
@@ -88,8 +90,20 @@ def piece_end(data, position, end):  # type: ignore[no-untyped-def]  # compiled:
     if position == end:
         return end
     while position < end and _KINDS[data[position]] != _SEPARATOR:
+        if position > first and begins_word(data, position, end):
+            break
         position += 1
     return ~position
+
+
+@compiled
+def begins_word(data, position, end):  # type: ignore[no-untyped-def]
+    """Whether a character begins here that no word goes on with: one of U+4000 to U+9FFF, nearly all of them Han, or
+    Hiragana from U+3040 to U+3096, behind which marks follow. Rarer Han is left to the analyser."""
+    byte = data[position]
+    if byte != 0xE3 or position + 2 >= end:
+        return 0xE4 <= byte <= 0xE9
+    return data[position + 1] == 0x81 or (data[position + 1] == 0x82 and data[position + 2] <= 0x96)
 
 
 @compiled

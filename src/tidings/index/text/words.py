@@ -78,13 +78,14 @@ class Reader:
         kept: KnownPieces | None = getattr(self._of_thread, "known", None)
         if kept is None or kept.full:
             kept = self._of_thread.known = KnownPieces(self.dictionary, self.analyser)
-        if number_pieces(kept.directory, to_pieces, count, others_only):
+        while number_pieces(kept.directory, to_pieces, count, others_only):
             unknown = np.flatnonzero(pieces.word[:count] == -1)
+            # One of each key: pieces come often, and two of one key, which are next to none, are for the next round.
+            unknown = unknown[np.unique(pieces.key[unknown], return_index=True)[1]]
             ends = pieces.at[unknown] + np.abs(pieces.length[unknown])
             spans = zip(pieces.at[unknown].tolist(), ends.tolist(), strict=True)
             data = pieces.data.data
-            kept.add(list(dict.fromkeys(bytes(data[at:end]) for at, end in spans)))
-            number_pieces(kept.directory, to_pieces, count, others_only)
+            kept.add([bytes(data[at:end]) for at, end in spans])
         return kept.known
 
     def _read_one_by_one(self, texts: Texts) -> ReadTexts:
