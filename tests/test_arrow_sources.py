@@ -68,7 +68,9 @@ def test_identifiers_of_every_type_mean_the_same(kind: pa.DataType, as_column: b
 
 
 @pytest.mark.parametrize(
-    "ids", [pa.array([1, None]), pa.array([1, 2**63], pa.uint64()), pa.array(["a", None], pa.string_view())], ids=repr
+    "ids",
+    [pa.array([1, None]), pa.array([1, 2**63], pa.uint64()), pa.array(["a", None], pa.string_view())],
+    ids=["null", "too large", "null text"],
 )
 def test_an_event_whose_identifier_is_none_costs_itself_only(ids: pa.Array) -> None:
     matcher = Matcher()
