@@ -10,8 +10,9 @@ from random import Random
 from typing import TypeGuard
 
 MOST_DOCUMENTS = 100
-MOST_BYTES = 4 << 20  # of all documents of a sample
-LARGEST = 1 << 20  # bytes of one: a larger one is not kept
+# Lengths are in characters, or in bytes of documents that come as bytes.
+MOST_TOGETHER = 4 << 20  # of all documents of a sample
+LONGEST = 1 << 20  # of one: a longer one is not kept
 _SEED = 54
 _BEFORE = " \t\r\n\ufeff"
 _BEFORE_IN_BYTES = b" \t\r\n\xef\xbb\xbf\xff\xfe\x00"  # also of UTF-16
@@ -29,7 +30,7 @@ class Reservoir:
 
     def offer(self, value: object) -> None:
         """Takes a value that looks like a document, or not, as chance has it."""
-        if not is_document(value) or len(value) > LARGEST:
+        if not is_document(value) or len(value) > LONGEST:
             return
         self._seen += 1
         if len(self._documents) < MOST_DOCUMENTS:
@@ -40,10 +41,10 @@ class Reservoir:
     def documents(self) -> tuple[str | bytes, ...]:
         """Those that were kept, in random order, as far as they fit."""
         found: list[str | bytes] = []
-        size = 0
+        together = 0
         for document in self._chance.sample(self._documents, len(self._documents)):
-            size += len(document)
-            if size > MOST_BYTES:
+            together += len(document)
+            if together > MOST_TOGETHER:
                 break
             found.append(document)
         return tuple(found)

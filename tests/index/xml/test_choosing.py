@@ -11,7 +11,7 @@ from index.xml.documents import answers, expected
 from index.xml.test_engine import DOCUMENTS, QUESTIONS
 from language.xpath_strategies import xml_documents, xpath_expressions
 from tidings.index.xml.building import Questions
-from tidings.index.xml.choosing import BYTES_A_QUESTION, FEWEST, TRIED, cost_of, worth_asking
+from tidings.index.xml.choosing import FEWEST, READ_FOR_EACH, TRIED, cost_of, worth_asking
 from tidings.index.xml.engine import XPathEngine
 from tidings.index.xml.layout import CANDIDATES
 from tidings.index.xml.lowering import Method
@@ -19,7 +19,7 @@ from tidings.index.xml.texts import as_texts
 from tidings.language.xpath import parse_xpath
 from tidings.matcher import Matcher
 from tidings.model.xpath import XPathExpression
-from tidings.planning.documents import LARGEST, MOST_BYTES, MOST_DOCUMENTS, Reservoir
+from tidings.planning.documents import LONGEST, MOST_DOCUMENTS, MOST_TOGETHER, Reservoir
 from tidings.planning.statistics import learn_from_events
 
 # All are in English and few of the year 2030: by kind, the equality would be taken for the rarer one.
@@ -97,7 +97,7 @@ def test_without_a_method_the_sample_chooses_the_cheapest() -> None:
 
 
 def test_few_questions_are_built_without_asking_a_sample_that_is_large_beside_them() -> None:
-    large = [f"{paper}{' ' * BYTES_A_QUESTION * len(COMMON_EQUALITY)}" for paper in PAPERS]
+    large = [f"{paper}{' ' * READ_FOR_EACH * len(COMMON_EQUALITY)}" for paper in PAPERS]
     assert worth_asking(large, len(COMMON_EQUALITY)) == ()
     by_kind, built = XPathEngine.build(COMMON_EQUALITY), XPathEngine.build(COMMON_EQUALITY, sample=large)
     assert all(np.array_equal(a, b) for a, b in zip(built.plan, by_kind.plan, strict=True))
@@ -132,12 +132,12 @@ def test_a_reservoir_is_bounded_and_the_same_again() -> None:
 def test_a_reservoir_takes_what_looks_like_a_document_and_is_not_too_large() -> None:
     reservoir = Reservoir()
     taken: list[str | bytes] = [" <a/>", b"\xef\xbb\xbf<a/>", "<a/>".encode("utf-16"), "<broken"]
-    for value in [*taken, "text", b"", 5, None, ("<a/>",), f"<a>{'x' * LARGEST}</a>"]:
+    for value in [*taken, "text", b"", 5, None, ("<a/>",), f"<a>{'x' * LONGEST}</a>"]:
         reservoir.offer(value)
     assert sorted(map(str, reservoir.documents())) == sorted(map(str, taken))
     for _ in range(MOST_DOCUMENTS):
-        reservoir.offer(f"<a>{'x' * (LARGEST // 2)}</a>")
-    assert 0 < sum(map(len, reservoir.documents())) <= MOST_BYTES
+        reservoir.offer(f"<a>{'x' * (LONGEST // 2)}</a>")
+    assert 0 < sum(map(len, reservoir.documents())) <= MOST_TOGETHER
 
 
 def test_statistics_have_the_documents_of_each_attribute() -> None:

@@ -10,19 +10,20 @@ LONGEST_NAME = 1_000
 
 _HASH, _SEMICOLON, _NEWLINE, _RETURN, _X = 35, 59, 10, 13, 120
 
-# What bytes are: 1 begins a name, 2 continues one, 4 stands for itself in text, 8 in attributes, 16 is white space
+# What bytes are: they begin a name, continue one, stand for themselves in text or in attributes, are white space
+BEGINS_NAME, IN_NAME, IN_TEXT, IN_VALUE, SPACE = 1, 2, 4, 8, 16
 CLASS = np.zeros(256, np.uint8)
-CLASS[32:128] |= 12
-CLASS[[9, 10]] |= 4
+CLASS[32:128] |= IN_TEXT + IN_VALUE
+CLASS[[9, 10]] |= IN_TEXT
 for _byte in b"<&]":
-    CLASS[_byte] &= 0xFF - 4
+    CLASS[_byte] &= 0xFF - IN_TEXT
 for _byte in b"<&\"'":
-    CLASS[_byte] &= 0xFF - 8
+    CLASS[_byte] &= 0xFF - IN_VALUE
 for _byte in b"ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz":
-    CLASS[_byte] |= 3
+    CLASS[_byte] |= BEGINS_NAME + IN_NAME
 for _byte in b"-.0123456789":
-    CLASS[_byte] |= 2
-CLASS[[9, 10, 13, 32]] |= 16
+    CLASS[_byte] |= IN_NAME
+CLASS[[9, 10, 13, 32]] |= SPACE
 
 # Letters of names beyond ASCII: first and last of each range of NameStartChar, then of what may follow besides
 _LETTERS = np.array(
@@ -71,7 +72,7 @@ def name_end(data, at, end):  # type: ignore[no-untyped-def]
     while at < end:
         byte = data[at]
         if byte < 128:
-            if not CLASS[byte] & (1 if at == start else 2):
+            if not CLASS[byte] & (BEGINS_NAME if at == start else IN_NAME):
                 break
             at += 1
             continue
@@ -84,7 +85,7 @@ def name_end(data, at, end):  # type: ignore[no-untyped-def]
 
 @compiled_into_callers
 def is_space(byte):  # type: ignore[no-untyped-def]
-    return CLASS[byte] & 16 != 0
+    return CLASS[byte] & SPACE != 0
 
 
 @compiled
@@ -168,7 +169,7 @@ def copy_character(data, at, end, values, to):  # type: ignore[no-untyped-def]
         return 2 if at + 1 < end and data[at + 1] == _NEWLINE else 1
     if byte < 128:
         values[to] = byte
-        return 1 if byte >= 32 or CLASS[byte] & 16 else 0
+        return 1 if byte >= 32 or CLASS[byte] & SPACE else 0
     size = character(data, at, end) & 7
     for i in range(size):
         values[to + i] = data[at + i]

@@ -20,8 +20,8 @@ from tidings.model.xpath import XPathExpression
 
 Work = Callable[[Sequence[XPathExpression], Method], float]  # of asking questions by a method
 TRIED = 200  # questions that each method is tried with; of fewer the sample is not asked for the method
-# A sample is read five times, which at so many bytes a question takes less time than building it does.
-BYTES_A_QUESTION = 1_000
+# A sample is read five times, which at so many characters a question takes less time than building it does.
+READ_FOR_EACH = 1_000
 FEWEST = 10  # documents that say anything, where the whole sample is too much
 
 # What the counted work takes, roughly in nanoseconds: its proportions are what matters (`benchmarks/xpath.py`).
@@ -30,8 +30,8 @@ LOOKING_AT_A_CANDIDATE, VERIFYING, SCANNING_A_BYTE = 20.0, 400.0, 1.0
 
 def worth_asking(sample: Sequence[str | bytes], questions: int) -> Sequence[str | bytes]:
     """As much of a sample as so many questions are worth: a small part of an index is built as fast as without one."""
-    sizes = accumulate(len(document) for document in sample)
-    count = sum(size <= BYTES_A_QUESTION * questions for size in sizes)
+    lengths = accumulate(len(document) for document in sample)
+    count = sum(length <= READ_FOR_EACH * questions for length in lengths)
     return sample[:count] if count >= min(FEWEST, len(sample)) else ()
 
 

@@ -3,10 +3,9 @@
 Questions name a namespace, and no prefix. Only ordinary identifiers of namespaces are taken here, since libxml2 has a
 say on the others; what stands in such a one is what it means, byte by byte.
 
-`spaces` holds the depth of the current element, the number of declarations, and for each of them the place and size of
-its prefix (the empty one for names without), the depth at which it stands, the place and size of the namespace (of
-which nothing is left where names without a prefix are in none again), and the hash of {namespace}, with which the hash
-of a name in it begins.
+`spaces` holds the depth of the current element, the number of declarations, and for each of them what is named below:
+the prefix is the empty one for names without; of the namespace nothing is left where these are in none again; the hash
+is that of {namespace}, with which the hash of a name in it begins.
 """
 
 from __future__ import annotations
@@ -15,11 +14,13 @@ import numpy as np
 
 from tidings.index.compiling import compiled
 from tidings.index.keys import HASH_START, hash_step
-from tidings.index.xml.characters import CLASS, begins, name_end
+from tidings.index.xml.characters import BEGINS_NAME, CLASS, IN_NAME, begins, name_end
 
 MOST_DECLARATIONS = 64
+CURRENT_DEPTH, _COUNT, _FIRST = 0, 1, 2  # in `spaces`; declarations stand from the last on
+_PREFIX, _PREFIX_SIZE, _DEPTH, SPACE_START, SPACE_SIZE, SPACE_HASH = 0, 1, 2, 3, 4, 5  # of a declaration
 _OF_EACH = 6
-SPACES = 2 + _OF_EACH * MOST_DECLARATIONS
+SPACES = _FIRST + _OF_EACH * MOST_DECLARATIONS
 
 _COLON, _SLASH, _HASH = 58, 47, 35
 OPENING, CLOSING = np.uint8(123), np.uint8(125)  # the braces around a namespace
@@ -57,17 +58,18 @@ def is_of_xml(data, start, end):  # type: ignore[no-untyped-def]
 def declare(data, start, end, value, value_end, spaces):  # type: ignore[no-untyped-def]
     """Notes what an attribute declares; False if that is not an ordinary prefix and namespace."""
     prefix = min(start + 6, end)
-    if spaces[1] == MOST_DECLARATIONS or begins(data, prefix, end, _XML):
+    if spaces[_COUNT] == MOST_DECLARATIONS or begins(data, prefix, end, _XML):
         return False
     if value == value_end and prefix < end:
         return False
     if value < value_end and not _is_ordinary(data, value, value_end):
         return False
-    place = 2 + _OF_EACH * spaces[1]
-    spaces[place], spaces[place + 1], spaces[place + 2] = prefix, end - prefix, spaces[0]
-    spaces[place + 3], spaces[place + 4] = value, value_end - value
-    spaces[place + 5] = np.int64(braced(data, value, value_end))
-    spaces[1] += 1
+    place = _FIRST + _OF_EACH * spaces[_COUNT]
+    spaces[place + _PREFIX], spaces[place + _PREFIX_SIZE] = prefix, end - prefix
+    spaces[place + _DEPTH] = spaces[CURRENT_DEPTH]
+    spaces[place + SPACE_START], spaces[place + SPACE_SIZE] = value, value_end - value
+    spaces[place + SPACE_HASH] = np.int64(braced(data, value, value_end))
+    spaces[_COUNT] += 1
     return True
 
 
@@ -95,12 +97,12 @@ def _is_ordinary(data, start, end):  # type: ignore[no-untyped-def]
         at += len(_HTTPS)
     elif begins(data, start, end, _URN):
         at, sign = at + len(_URN), _COLON
-    if not start < at < end or not CLASS[data[at]] & 1:
+    if not start < at < end or not CLASS[data[at]] & BEGINS_NAME:
         return False
     if data[end - 1] == _HASH:
         end -= 1
     for i in range(at, end):  # noqa: SIM110 - compiled
-        if not CLASS[data[i]] & 2 and data[i] != sign:
+        if not CLASS[data[i]] & IN_NAME and data[i] != sign:
             return False
     return True
 
@@ -108,21 +110,21 @@ def _is_ordinary(data, start, end):  # type: ignore[no-untyped-def]
 @compiled
 def declared(data, start, end, spaces):  # type: ignore[no-untyped-def]
     """The place in `spaces` of what a prefix stands for here, or 0; of the empty one where names without are in one."""
-    for number in range(spaces[1] - 1, -1, -1):
-        place = 2 + _OF_EACH * number
-        if spaces[place + 1] == end - start:
+    for number in range(spaces[_COUNT] - 1, -1, -1):
+        place = _FIRST + _OF_EACH * number
+        if spaces[place + _PREFIX_SIZE] == end - start:
             same = True
             for i in range(end - start):
-                if data[spaces[place] + i] != data[start + i]:
+                if data[spaces[place + _PREFIX] + i] != data[start + i]:
                     same = False
                     break
             if same:
-                return place if spaces[place + 4] > 0 else 0
+                return place if spaces[place + SPACE_SIZE] > 0 else 0
     return 0
 
 
 @compiled
 def close_scope(spaces, depth):  # type: ignore[no-untyped-def]
     """Forgets what was declared at a depth."""
-    while spaces[1] > 0 and spaces[2 + _OF_EACH * (spaces[1] - 1) + 2] >= depth:
-        spaces[1] -= 1
+    while spaces[_COUNT] > 0 and spaces[_FIRST + _OF_EACH * (spaces[_COUNT] - 1) + _DEPTH] >= depth:
+        spaces[_COUNT] -= 1

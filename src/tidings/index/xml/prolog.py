@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from tidings.index.compiling import compiled
-from tidings.index.xml.characters import CLASS, begins, is_space, name_end, skip_space
+from tidings.index.xml.characters import CLASS, IN_NAME, begins, is_space, name_end, skip_space
 
 _GT, _QUESTION, _QUOTE, _APOSTROPHE, _DASH, _COLON = 62, 63, 34, 39, 45, 58
 
@@ -121,7 +121,7 @@ def _quoted(data, at, end):  # type: ignore[no-untyped-def]
     if start == at or start >= end or (data[start] != _QUOTE and data[start] != _APOSTROPHE):
         return -1
     at = start + 1
-    while at < end and (CLASS[data[at]] & 2 or data[at] in _SIGNS):
+    while at < end and (CLASS[data[at]] & IN_NAME or data[at] in _SIGNS):
         at += 1
     return at + 1 if at < end and data[at] == data[start] else -1
 

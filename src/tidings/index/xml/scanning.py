@@ -15,12 +15,26 @@ from tidings.index.hashing import home
 from tidings.index.keys import HASH_START, hash_end, hash_step
 from tidings.index.views import int32s, int64s, uint8s
 from tidings.index.xml import layout
-from tidings.index.xml.characters import CLASS, begins, copy_character, is_space, name_end, reference, skip_space
+from tidings.index.xml.characters import (
+    CLASS,
+    IN_TEXT,
+    IN_VALUE,
+    begins,
+    copy_character,
+    is_space,
+    name_end,
+    reference,
+    skip_space,
+)
 from tidings.index.xml.layout import NODES as N
 from tidings.index.xml.layout import PLAN as P
 from tidings.index.xml.namespaces import (
     CLOSING,
+    CURRENT_DEPTH,
     OPENING,
+    SPACE_HASH,
+    SPACE_SIZE,
+    SPACE_START,
     SPACES,
     braced,
     close_scope,
@@ -36,6 +50,7 @@ from tidings.model.xpath import XML_NAMESPACE
 DEEPEST = 256
 LARGEST = 9_000_000  # bytes; libxml2 bounds single texts, and below this none can pass the bound
 MOST_ATTRIBUTES = 64  # of one element: their names are compared with one another
+_NAME, _NAME_SIZE, _LOCAL, _OF_NAME = 0, 1, 2, 3  # of each attribute in `names`: its name, and its part behind a prefix
 
 _DONE, _FOREIGN, _MORE_NODES = layout.DONE, layout.FOREIGN, layout.MORE_NODES
 _TEXT, _COMMENT, _INSTRUCTION = layout.TEXT, layout.COMMENT, layout.INSTRUCTION
@@ -97,7 +112,7 @@ def number_in(plan, found, space, first, size, data, start, end):  # type: ignor
 @compiled
 def number_declared(plan, data, place, start, end, spaces):  # type: ignore[no-untyped-def]
     """The same by the place of a declaration."""
-    found, first, size = np.uint64(spaces[place + 5]), spaces[place + 3], spaces[place + 4]
+    found, first, size = np.uint64(spaces[place + SPACE_HASH]), spaces[place + SPACE_START], spaces[place + SPACE_SIZE]
     return number_in(plan, found, data, first, size, data, start, end)
 
 
@@ -126,7 +141,7 @@ def content(nodes, data, at, end):  # type: ignore[no-untyped-def]
     to = used[_TEXTS]
     while at < end:
         byte = data[at]
-        if CLASS[byte] & 4:
+        if CLASS[byte] & IN_TEXT:
             values[to] = byte
             at += 1
             to += 1
@@ -210,7 +225,7 @@ def attribute_value(nodes, data, at, end):  # type: ignore[no-untyped-def]
     at += 1
     while at < end:
         byte = data[at]
-        if CLASS[byte] & 8:
+        if CLASS[byte] & IN_VALUE:
             values[to] = byte
             at += 1
             to += 1
@@ -266,25 +281,23 @@ def attributes(plan, nodes, data, at, end, element, names, spaces):  # type: ign
             used[_ASIDE] = to
         else:
             node = add_node(nodes, np.int64(_OTHER_ATTRIBUTE), element, to, used[_ASIDE] - to)
-            if names[3 * count - 1] == start:  # no prefix
+            if names[_OF_NAME * (count - 1) + _LOCAL] == start:  # no prefix
                 symbols[node] = _FIRST_NAME + 1 + 2 * name_number(plan, data, start, behind)
 
 
 @compiled
 def _is_twice(data, names, count, start, end):  # type: ignore[no-untyped-def]
-    """Whether an element has an attribute with this name already, or maybe: behind another prefix. Else it is noted.
-
-    Of each name its place, its size, and the place of its part behind the prefix.
-    """
+    """Whether an element has an attribute with this name already, or maybe: behind another prefix. Else it is noted."""
     local = start
     for at in range(start, end):
         if data[at] == _COLON:
             local = at + 1
     for i in range(count):
-        other = names[3 * i + 2]
-        size = names[3 * i] + names[3 * i + 1] - other
+        place = _OF_NAME * i
+        first, other = names[place + _NAME], names[place + _LOCAL]
+        size = first + names[place + _NAME_SIZE] - other
         # Without prefixes the names must differ; with one on each side, what is behind it must.
-        if size == end - local and (other == names[3 * i]) == (local == start):
+        if size == end - local and (other == first) == (local == start):
             same = True
             for j in range(size):
                 if data[other + j] != data[local + j]:
@@ -292,7 +305,8 @@ def _is_twice(data, names, count, start, end):  # type: ignore[no-untyped-def]
                     break
             if same:
                 return True
-    names[3 * count], names[3 * count + 1], names[3 * count + 2] = start, end - start, local
+    place = _OF_NAME * count
+    names[place + _NAME], names[place + _NAME_SIZE], names[place + _LOCAL] = start, end - start, local
     return False
 
 
@@ -301,7 +315,9 @@ def _look_up_prefixes(plan, nodes, data, element, names, count, spaces):  # type
     """Gives attributes with a prefix their symbols; False if a prefix is not declared."""
     symbols, node = int32s(nodes, N.symbol), np.int64(element)
     for i in range(count):
-        start, end, local = names[3 * i], names[3 * i] + names[3 * i + 1], names[3 * i + 2]
+        place = _OF_NAME * i
+        start, local = names[place + _NAME], names[place + _LOCAL]
+        end = start + names[place + _NAME_SIZE]
         if is_declaration(data, start, end):
             continue
         node += 1
@@ -354,7 +370,7 @@ def scan(plan, nodes, data, start, end, raw):  # type: ignore[no-untyped-def]
     tags = np.empty(2 * DEEPEST + 2, np.int64)  # where the names of open elements stand, and their sizes
     room = len(int32s(nodes, N.symbol)) - MOST_ATTRIBUTES - 2
     inside, text, roots, doctypes = np.int64(0), np.int64(-1), 0, 0
-    open_nodes, names = np.zeros(DEEPEST + 2, np.int64), np.empty(3 * MOST_ATTRIBUTES, np.int64)
+    open_nodes, names = np.zeros(DEEPEST + 2, np.int64), np.empty(_OF_NAME * MOST_ATTRIBUTES, np.int64)
     spaces = np.zeros(SPACES, np.int64)
     while at < end:
         if used[_NODES] > room:
@@ -380,21 +396,10 @@ def scan(plan, nodes, data, start, end, raw):  # type: ignore[no-untyped-def]
             else:
                 at = aside(nodes, data, at, end, open_nodes[inside])
         else:
-            behind = tag_end(data, at + 1, end)
-            if behind <= at + 1 or inside == DEEPEST or (inside == 0 and roots == 1):
+            if inside == DEEPEST or (inside == 0 and roots == 1):
                 return _FOREIGN
-            roots, parent = 1, open_nodes[inside]
-            inside += 1
-            open_nodes[inside], tags[2 * inside], tags[2 * inside + 1] = used[_NODES], at + 1, behind - at - 1
-            used[_DEEP] = max(used[_DEEP], inside)
-            spaces[0] = inside
-            at = start_tag(plan, nodes, data, at, end, parent, behind, names, spaces)
-            if at >= 0 and data[at] == _SLASH:
-                at = at + 1 if at + 1 < end and data[at + 1] == _GT else -1
-                int32s(nodes, N.end)[open_nodes[inside]] = used[_NODES]
-                close_scope(spaces, inside)
-                inside -= 1
-            at = at + 1 if at >= 0 else -1
+            roots = 1
+            at, inside = _element(plan, nodes, data, at, end, inside, open_nodes, tags, names, spaces)
         if at < 0:
             return _FOREIGN
     if inside or not roots:
@@ -402,6 +407,28 @@ def scan(plan, nodes, data, start, end, raw):  # type: ignore[no-untyped-def]
     int64s(nodes, N.length)[0] = used[_TEXTS]
     int32s(nodes, N.end)[0] = used[_NODES]
     return _DONE
+
+
+@compiled
+def _element(plan, nodes, data, at, end, inside, open_nodes, tags, names, spaces):  # type: ignore[no-untyped-def]
+    """An element with its start tag, at its `<`. The place behind that, or -1, and how many elements are open then."""
+    used, behind = int64s(nodes, N.used), tag_end(data, at + 1, end)
+    if behind <= at + 1:
+        return -1, inside
+    parent, inside = open_nodes[inside], inside + 1
+    open_nodes[inside], tags[2 * inside], tags[2 * inside + 1] = used[_NODES], at + 1, behind - at - 1
+    used[_DEEP] = max(used[_DEEP], inside)
+    spaces[CURRENT_DEPTH] = inside
+    at = start_tag(plan, nodes, data, at, end, parent, behind, names, spaces)
+    if at < 0:
+        return -1, inside
+    if data[at] == _SLASH:
+        if at + 1 == end or data[at + 1] != _GT:
+            return -1, inside
+        int32s(nodes, N.end)[open_nodes[inside]] = used[_NODES]
+        close_scope(spaces, inside)
+        return at + 2, inside - 1
+    return at + 1, inside
 
 
 @compiled
