@@ -231,5 +231,5 @@ def test_verifying_takes_time_in_proportion_to_the_document(question: str) -> No
         engine.find(document)
         return min(timeit.repeat(lambda: engine.find(document), number=1, repeat=3))
 
-    assert seconds(40_000) < 10 * seconds(10_000)  # the square would be 16 times that
+    assert seconds(40_000) < 30 * seconds(5_000)  # the square would be 64 times that
     assert engine.counts[VERIFIED] > 0
