@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from spark.frames import rows_of
-from tidings import StoreError
-from tidings.spark import compile_index, match, open_index, remove_ids
+from tidings import SettingError, StoreError
+from tidings.spark import ParquetSink, compile_index, match, open_index, remove_ids
 from tidings.spark.places import LOCK, HadoopPlace
+from tidings.spark.records import records_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -110,3 +111,16 @@ def test_a_local_folder_by_its_address_goes_the_same_way(spark: SparkSession, tm
     assert rows_of(match(spark.createDataFrame([(7,)], "id int"), copy)) == [(7, 1)]
     remove_ids(spark, path, [1])
     assert place.readable() != copy
+
+
+@pytest.mark.parametrize("uri", ["foo://bar/index", "s3a://bucket/index"])
+def test_an_address_that_hadoop_does_not_know_is_refused(spark: SparkSession, uri: str) -> None:
+    events = spark.createDataFrame([(1,)], "id int")
+    for use in (
+        lambda: compile_index(table(spark, (1, "TRUE")), uri, progress=False),
+        lambda: match(events, uri),
+        lambda: records_of(spark, uri),
+        lambda: ParquetSink(uri).prepare(spark, "name"),
+    ):
+        with pytest.raises(SettingError, match=rf"Hadoop cannot open {uri}: .*\. Give the path of a local folder, or "):
+            use()

@@ -24,6 +24,7 @@ from urllib.parse import unquote, urlsplit
 from tidings.errors import SettingError, StoreError
 from tidings.index.folder import KEPT, TRIES
 from tidings.spark.files import cached
+from tidings.spark.sessions import hadoop_files, java_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -50,17 +51,10 @@ class HadoopPlace:
     """A folder behind org.apache.hadoop.fs.FileSystem, reached through the driver's Java process."""
 
     def __init__(self, spark: SparkSession, uri: str) -> None:
-        if not hasattr(spark, "_jvm"):
-            raise SettingError(
-                f"{uri} is opened by Hadoop in the driver's Java process, which Spark Connect does not reach; "
-                "use a local folder, or a classic session"
-            )
         self._uri = uri
-        self._path = _java(spark, "org.apache.hadoop.fs.Path")
+        self._files, self._path, self._configuration = hadoop_files(spark, uri)
         self._root = self._path(uri)
-        self._copy = _java(spark, "org.apache.hadoop.fs.FileUtil").copy
-        self._configuration = spark._jsparkSession.sessionState().newHadoopConf()
-        self._files = self._root.getFileSystem(self._configuration)
+        self._copy = java_of(spark, uri).org.apache.hadoop.fs.FileUtil.copy
 
     # Reading
 
@@ -207,13 +201,6 @@ def _versions(names: Iterable[str]) -> list[str]:
 
 def _newest(names: Iterable[str]) -> str | None:
     return next(reversed(_versions(names)), None)
-
-
-def _java(spark: SparkSession, name: str) -> Any:
-    found: Any = spark._jvm
-    for part in name.split("."):
-        found = getattr(found, part)
-    return found
 
 
 def _raw_local(path: Any, configuration: Any) -> Any:

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from tidings.spark.sessions import is_classic
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -43,7 +45,7 @@ def shown_progress(spark: SparkSession, what: str, wanted: bool) -> Iterator[Non
 
 
 def _tasks(spark: SparkSession) -> str:
-    if not hasattr(spark, "_jvm"):
+    if not is_classic(spark):
         return ""
     tracker = spark.sparkContext.statusTracker()
     jobs = [tracker.getJobInfo(job) for job in tracker.getActiveJobsIds()]

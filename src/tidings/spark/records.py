@@ -17,6 +17,7 @@ from uuid import uuid4
 from tidings.errors import SettingError, StoreError
 from tidings.index.array_file import TEMPORARY, new_file
 from tidings.spark.places import LocalPlace, place_of
+from tidings.spark.sessions import hadoop_files, java_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -94,15 +95,11 @@ class HadoopRecords:
     """Files behind org.apache.hadoop.fs.FileContext, which, unlike FileSystem, renames over a file in one step."""
 
     def __init__(self, spark: SparkSession, uri: str) -> None:
-        self._java = java_of(spark, uri)
         self._uri = uri
-        self._path = self._java.org.apache.hadoop.fs.Path
-        self._configuration = spark._jsparkSession.sessionState().newHadoopConf()
-        self._files = self._path(uri).getFileSystem(self._configuration)
-        self._context = self._java.org.apache.hadoop.fs.FileContext.getFileContext(
-            self._path(uri).toUri(), self._configuration
-        )
-        options = getattr(self._java, "org.apache.hadoop.fs.Options$Rename")
+        self._files, self._path, configuration = hadoop_files(spark, uri)
+        java = java_of(spark, uri)
+        self._context = java.org.apache.hadoop.fs.FileContext.getFileContext(self._path(uri).toUri(), configuration)
+        options = getattr(java, "org.apache.hadoop.fs.Options$Rename")
         self._overwriting = spark.sparkContext._gateway.new_array(options, 1)  # type: ignore[union-attr]  # classic: it has one
         self._overwriting[0] = options.OVERWRITE
 
@@ -139,13 +136,3 @@ class HadoopRecords:
 
     def _named(self, name: str) -> Any:
         return self._path(f"{self._uri}/{name}")
-
-
-def java_of(spark: SparkSession, what: str) -> Any:
-    """The driver's Java process; `what` names in the error what needs it."""
-    if not hasattr(spark, "_jvm"):
-        raise SettingError(
-            f"{what} is opened by Hadoop in the driver's Java process, which Spark Connect does not reach; use a "
-            "classic session"
-        )
-    return spark._jvm

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from tidings.errors import SettingError, StoreError
-from tidings.spark.records import java_of
+from tidings.spark.sessions import hadoop_files
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -142,8 +142,8 @@ class FilesSink(Sink):
             raise
 
     def _files(self, spark: SparkSession) -> tuple[Any, Any]:
-        path = java_of(spark, self.path).org.apache.hadoop.fs.Path
-        return path(self.path).getFileSystem(spark._jsparkSession.sessionState().newHadoopConf()), path
+        files, path, _ = hadoop_files(spark, self.path)
+        return files, path
 
     def _listed(self, files: Any, path: Any) -> list[str]:
         if not files.exists(path(self.path)):
