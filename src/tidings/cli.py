@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -23,7 +24,7 @@ from tidings.demo.report import coloured
 from tidings.errors import SettingError, SubscriptionError, TidingsError
 from tidings.lab.command import app as lab
 from tidings.match_files import Request, Summary, match_files
-from tidings.model.predicates import Conjunction, all_of
+from tidings.model.predicates import Conjunction, Expression, all_of
 from tidings.planning.access import Access, AccessPath, Cost, Plan, plan
 from tidings.reference import check_answerable
 
@@ -88,10 +89,16 @@ def _access_lines(access: Access, several: bool) -> list[Text]:
         lines.append(Text(f"found {access.path}: {print_expression(access.predicate)} ({access.reason})"))
     elif access.path is AccessPath.ALWAYS:
         lines.append(Text("found always: every event matches"))
+    if access.ordered and access.path is not AccessPath.RANGE:
+        lines.append(Text(f"then  ordered by: {_terms(access.ordered)}"))
     if access.cost is Cost.VERIFIED:
-        lines.append(Text(f"then  verified: {' AND '.join(print_expression(term, 3) for term in access.residual)}"))
+        lines.append(Text(f"then  verified: {_terms(access.residual)}"))
     lines.append(Text(f"cost  {access.cost}, for an estimated {access.share:.2g} of the events"))
     return lines
+
+
+def _terms(terms: Iterable[Expression]) -> str:
+    return " AND ".join(print_expression(term, 3) for term in terms)
 
 
 def _plan_as_json(found: Plan) -> dict[str, Any]:
@@ -101,6 +108,7 @@ def _plan_as_json(found: Plan) -> dict[str, Any]:
                 "text": _conjunction(access.conjunction),
                 "path": access.path.name.lower(),
                 "predicate": print_expression(access.predicate) if access.predicate is not None else None,
+                "ordered": [print_expression(term) for term in access.ordered],
                 "exact": access.cost is Cost.DIRECT,
                 "share": access.share,
                 "cost": str(access.cost),

@@ -33,11 +33,12 @@ from tidings.index.encode import (
 )
 from tidings.index.keys import hash_strings, number_keys
 from tidings.index.layout import ARRAY, DIRTY, EMPTY, INEXACT, Array
-from tidings.index.numbers import FIRST_SHARED, number_of
+from tidings.index.numbers import number_of
 from tidings.index.slots import SlotType
 from tidings.model.event import Event, rows_of_arrow
 from tidings.model.result import EventProblem
 from tidings.model.values import Unreadable, normal
+from tidings.planning.long_numbers import FIRST_SHARED
 
 _DAY_US = 86_400_000_000
 _PER_UNIT_US = {"s": 1_000_000, "ms": 1_000, "us": 1}

@@ -12,7 +12,7 @@ import numpy as np
 from tidings.index import layout
 from tidings.index.engines import question_of
 from tidings.index.layout import LEAST, Array
-from tidings.index.literals import ORDERED, bounds_of, has_long, key_of, long_intervals
+from tidings.index.literals import ORDERED, bounds_of, key_of, long_intervals
 from tidings.index.slots import OF_TYPE, Slots, SlotType
 from tidings.language.printer import print_expression
 from tidings.model.predicates import (
@@ -30,6 +30,7 @@ from tidings.model.predicates import (
     Wildcard,
 )
 from tidings.model.values import AttributeType, Literal
+from tidings.planning.long_numbers import has_long
 
 
 @dataclass(slots=True)

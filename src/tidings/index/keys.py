@@ -12,9 +12,6 @@ import numpy as np
 
 from tidings.index.compiling import compiled, compiled_into_callers
 
-SIGNIFICANT_DIGITS = 15  # decimal digits that every float64 tells apart
-SMALLEST_NORMAL = 2.0**-1022  # below it a float64 has fewer digits than SIGNIFICANT_DIGITS
-
 _FLOAT, _INTEGER = Struct("=d"), Struct("=q")
 _PRIME = np.uint64(0x100000001B3)
 _MIX = np.uint64(0xFF51AFD7ED558CCD)

@@ -109,7 +109,7 @@ class Segment(NamedTuple):
     text_data: Array  # uint8
     text_key: Array  # int64[strings]: their hashes
 
-    # Of subscriptions, for those who verify and score what the kernels found: uint8, whether it has several conjunctions,
+    # Of subscriptions, for those who verify and score what kernels found: uint8, whether it has several conjunctions,
     # or one that is found in several places
     member_shared: Array
 

@@ -10,12 +10,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from tidings.index.keys import SIGNIFICANT_DIGITS, number_keys
+from tidings.index.keys import number_keys
 from tidings.index.layout import LEAST, MOST, Array
-from tidings.index.numbers import FIRST_SHARED, number_of
+from tidings.index.numbers import number_of
 from tidings.model.moments import microseconds
-from tidings.model.predicates import Between, Comparison, Expression, HasAll, HasAny, In, Not, Operator, Predicate
+from tidings.model.predicates import Between, Comparison, Operator, Predicate, literals_of
 from tidings.model.values import AttributeType, Literal
+from tidings.planning.long_numbers import SIGNIFICANT_DIGITS, is_long
 
 ORDERED = (AttributeType.NUMBER, AttributeType.TIMESTAMP, AttributeType.BOOLEAN)  # strings have no order of keys
 Key = TypeVar("Key", int, Array)
@@ -43,7 +44,7 @@ def keys_of(kind: AttributeType, values: Sequence[Any]) -> tuple[Array, Array]:
     keys = number_keys(np.fromiter(map(float, written), np.float64, len(written)))
     if max(map(len, written), default=0) <= SIGNIFICANT_DIGITS and "E" not in "".join(written):  # nearly always
         return keys, none
-    return keys, np.array([_is_long(value) for value in values], bool)
+    return keys, np.array([is_long(Literal(kind, value)) for value in values], bool)
 
 
 def keys_of_written(numbers: Sequence[str], negative: bool) -> Array:
@@ -70,36 +71,12 @@ def bounds_of(operator: Operator, key: Key) -> tuple[Key | int, Key | int]:
             return key, MOST
 
 
-# Long numbers
-
-
-def is_long(literal: Literal) -> bool:
-    """Whether the key of a number may be that of another one: of integers from 2**53 on, and of long fractions."""
-    value = literal.value
-    return literal.type is AttributeType.NUMBER and isinstance(value, int | Decimal) and _is_long(value)
-
-
-def _is_long(value: int | Decimal) -> bool:
-    if isinstance(value, int):
-        return abs(value) >= FIRST_SHARED
-    written = str(value)
-    if len(written) <= SIGNIFICANT_DIGITS and "E" not in written:  # most of them
-        return False
-    _, _, exact = number_of(value)
-    return not exact
-
-
-def has_long(term: Predicate | Not) -> bool:
-    """Whether a term compares with a long number, so that keys lead to candidates only."""
-    return any(map(is_long, _literals(term.part if isinstance(term, Not) else term)))
-
-
 def long_intervals(predicate: Predicate) -> tuple[int, ...] | None:
     """What a comparison with long numbers asks for, as intervals of keys and rests; None if only the reference can say.
 
     Whatever is compared with it is a whole number there, or INEXACT, so that the next rest is the next number.
     """
-    numbers = [number_of(literal.value) for literal in _literals(predicate)]  # type: ignore[arg-type]  # all of one type
+    numbers = [number_of(literal.value) for literal in literals_of(predicate)]  # type: ignore[arg-type]  # all of one type
     if not all(exact for _, _, exact in numbers):
         return None
     points = [(key, rest) for key, rest, _ in numbers]
@@ -126,15 +103,3 @@ def _compared(operator: Operator, key: int, rest: int) -> tuple[int, ...]:
             return key, rest + 1, MOST, 0
         case Operator.GREATER_OR_EQUAL:
             return key, rest, MOST, 0
-
-
-def _literals(predicate: Expression) -> tuple[Literal, ...]:
-    match predicate:
-        case Comparison(_, _, literal):
-            return (literal,)
-        case Between(_, low, high):
-            return low, high
-        case In(_, literals) | HasAll(_, literals) | HasAny(_, literals):
-            return literals
-        case _:
-            return ()

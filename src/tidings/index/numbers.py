@@ -10,29 +10,20 @@ from __future__ import annotations
 import math
 from decimal import Decimal
 
-from tidings.index.keys import SIGNIFICANT_DIGITS, SMALLEST_NORMAL, number_key
+from tidings.index.keys import number_key
 from tidings.index.layout import MOST
-
-FIRST_SHARED = 2**53  # from here on two integers may have the same nearest float64
+from tidings.planning.long_numbers import is_short_fraction
 
 
 def number_of(value: int | Decimal) -> tuple[int, int, bool]:
-    """The key, the rest, and whether they tell the number from every other one that has a short fraction or none.
-
-    No two numbers of SIGNIFICANT_DIGITS digits share a float64. A fraction of more digits may share it with a shorter
-    one even if it equals it: Decimal(0.1) is not 0.1.
-    """
+    """The key, the rest, and whether they tell the number from every other one that has a short fraction or none."""
     try:
         near = float(value)
     except OverflowError:  # of an int; a Decimal becomes infinite
         return number_key(math.inf if value > 0 else -math.inf), 0, False
     if isinstance(value, Decimal) and value != value.to_integral_value():
-        return number_key(near), 0, _is_short(value) and abs(near) >= SMALLEST_NORMAL
+        return number_key(near), 0, is_short_fraction(value)
     if near == value:
         return number_key(near), 0, True
     rest = int(value) - int(near) if math.isfinite(near) else MOST
     return (number_key(near), rest, True) if abs(rest) < MOST else (number_key(near), 0, False)
-
-
-def _is_short(value: Decimal) -> bool:
-    return len("".join(map(str, value.as_tuple().digits)).strip("0")) <= SIGNIFICANT_DIGITS

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from tidings.index import layout
 from tidings.index.checks import Checks
 from tidings.index.entries import Columns, Entries, Entry
-from tidings.index.literals import has_long
 from tidings.index.recipes import Recipes
 from tidings.index.slots import Slots
 from tidings.language.parser import Asked, Unbound, bound
@@ -37,15 +36,20 @@ from tidings.model.predicates import (
     XPath,
 )
 from tidings.model.values import AttributeType, Literal
-from tidings.planning.access import AccessPath, most_selective, path_of
+from tidings.planning.access import Path, by_share, most_selective, ordering, path_of, undecided
 from tidings.planning.selectivity import NO_TEXTS, share_of
 from tidings.planning.simplify import empty, simplified
 from tidings.planning.statistics import EventStatistics
 from tidings.planning.texts import TextShares
 
 Terms = Sequence[Predicate | Not]
-_POINTS = (layout.POINT, layout.TEXT_POINT)
-_BY_KEY = (AccessPath.VALUE, AccessPath.ELEMENT, AccessPath.WORDS, AccessPath.PROFILE, AccessPath.DOCUMENT)
+
+
+class Rest(NamedTuple):
+    """What a conjunction is besides its access predicate: what it is ordered by, and what is checked."""
+
+    ordered: Sequence[Predicate]
+    checked: Terms
 
 
 class Placing:
@@ -96,35 +100,36 @@ class Placing:
     def _placed(self, member: int, terms: Terms) -> list[Entry]:
         """The entries of a conjunction: several where one of several values leads to it."""
         shares = [share_of(term, self.statistics, self._texts) for term in terms] if len(terms) > 1 else [1.0]
-        predicate, path, exact = _access(terms, shares)
-        if path in _BY_KEY:  # another term may order what has one key: they are tried from the most selective on
-            terms = [terms[number] for number in sorted(range(len(terms)), key=shares.__getitem__)]
-        residual = [term for term in terms if not (exact and term is predicate)]
-        if predicate is None:
-            return [self._entry(member, layout.SCAN, -1, residual)]
+        best = most_selective(terms, shares, list(map(path_of, terms)))
+        if best is None:
+            return [self._entry(member, layout.SCAN, -1, Rest((), terms))]
+        number, path, _ = best
+        predicate = terms[number]
+        assert not isinstance(predicate, Not)
+        rest = _rest(predicate, path, by_share(terms, shares))
         match predicate:
             case Comparison(_, Operator.EQUAL, literal):
-                return self._by_values(member, predicate, [literal], residual)
+                return self._by_values(member, predicate, [literal], rest)
             case In(_, literals):
-                return self._by_values(member, predicate, literals, residual)
+                return self._by_values(member, predicate, literals, rest)
             case HasAll(_, literals) | HasAny(_, literals):
                 wanted = [self._rarest(predicate, literals)] if isinstance(predicate, HasAll) else literals
-                found = self._by_values(member, predicate, wanted, residual)
+                found = self._by_values(member, predicate, wanted, rest)
                 return [entry._replace(array=1) for entry in found]
             case Like(_, pattern):
-                return [self._by_pattern(member, predicate, pattern, residual)]
+                return [self._by_pattern(member, predicate, pattern, rest)]
             case Matches() | Similarity() | XPath():
                 fact = self.checks.fact(predicate)
                 assert fact is not None
-                return [self._entry(member, layout.VALUE, fact[0], residual, key=fact[1])]
+                return [self._entry(member, layout.VALUE, fact[0], rest, key=fact[1])]
             case _:
-                others = [term for term in terms if term is not predicate]
-                return [self._by_range(member, predicate, others)]
+                entry = self._entry(member, layout.VALUE, -1, rest)
+                return [entry._replace(kind=entry.order, lead=entry.second, second=-1, order=-1)]
 
-    def _by_values(self, member: int, predicate: Predicate, wanted: Sequence[Literal], residual: Terms) -> list[Entry]:
+    def _by_values(self, member: int, predicate: Predicate, wanted: Sequence[Literal], rest: Rest) -> list[Entry]:
         lead = self.checks.slot(predicate, wanted[0].type)
         (key, text), *others = dict.fromkeys(map(self.checks.key, wanted))
-        entry = self._entry(member, layout.VALUE, lead, residual, key, text)
+        entry = self._entry(member, layout.VALUE, lead, rest, key, text)
         return [entry, *(entry._replace(key=key, text=text) for key, text in others)]
 
     def _rarest(self, predicate: HasAll, literals: Sequence[Literal]) -> Literal:
@@ -135,53 +140,43 @@ class Placing:
         under[path, found.value] += 1
         return found
 
-    def _by_range(self, member: int, predicate: Predicate, residual: Terms) -> Entry:
-        entry = self._entry(member, layout.VALUE, -1, [predicate, *residual])
-        return entry._replace(kind=entry.order, lead=entry.second, second=-1, order=-1)
-
-    def _by_pattern(self, member: int, predicate: Like, pattern: LikePattern, residual: Terms) -> Entry:
+    def _by_pattern(self, member: int, predicate: Like, pattern: LikePattern, rest: Rest) -> Entry:
         lead, number = self.checks.slot(predicate, AttributeType.STRING), self.checks.strings.number
         if not any(isinstance(part, Wildcard) for part in pattern):
             text = "".join(part for part in pattern if isinstance(part, str))
-            return self._entry(member, layout.VALUE, lead, residual, text=number(text.encode()))
+            return self._entry(member, layout.VALUE, lead, rest, text=number(text.encode()))
         if isinstance(pattern[0], str):
-            return self._entry(member, layout.PREFIX, lead, residual, text=number(pattern[0].encode()))
+            return self._entry(member, layout.PREFIX, lead, rest, text=number(pattern[0].encode()))
         if isinstance(pattern[-1], str):
-            return self._entry(member, layout.SUFFIX, lead, residual, text=number(pattern[-1].encode()[::-1]))
+            return self._entry(member, layout.SUFFIX, lead, rest, text=number(pattern[-1].encode()[::-1]))
         piece = max((part.encode() for part in pattern if isinstance(part, str)), key=len)
-        return self._entry(member, layout.SUBSTRING, lead, residual, whole=number(piece))
+        return self._entry(member, layout.SUBSTRING, lead, rest, whole=number(piece))
 
     def _entry(
-        self, member: int, kind: int, lead: int, residual: Terms, key: int = 0, text: int = -1, whole: int = -1
+        self, member: int, kind: int, lead: int, rest: Rest, key: int = 0, text: int = -1, whole: int = -1
     ) -> Entry:
-        """An entry; under a value another value, or a range, among the other terms may order it within its bucket."""
-        second = order = -1
+        order, second, low, high = self._bounds(rest.ordered)
+        checks = tuple(map(self.checks.check, rest.checked))
+        return Entry(member, kind, lead, key, text, second, order, low, high, whole, 0, checks)
+
+    def _bounds(self, ordered: Sequence[Predicate]) -> tuple[int, int, int, int]:
+        """The kind, slot and bounds by which an entry is ordered within its bucket."""
+        order = second = -1
         low = high = 0
-        checks = []
-        for term in residual:
-            interval = self.checks.interval(term) or self.checks.point(term) if kind == layout.VALUE else None
-            if interval is None or interval[1] == lead or (lead < 0 and interval[0] in _POINTS):
-                checks.append(self.checks.check(term))
-            elif second < 0:
-                order, second, low, high = interval
-                if order == layout.TEXT_POINT or has_long(term):
-                    checks.append(self.checks.check(term))  # a hash is not the string yet, nor a key the number
-            elif interval[1] == second and {order, interval[0]} == {layout.UPPER, layout.LOWER}:
-                order, low, high = layout.PAIR, max(low, interval[2]), min(high, interval[3])
-                if has_long(term):
-                    checks.append(self.checks.check(term))
+        for term in ordered:
+            found = self.checks.interval(term) or self.checks.point(term)
+            assert found is not None
+            if second < 0:
+                order, second, low, high = found
             else:
-                checks.append(self.checks.check(term))
-        return Entry(member, kind, lead, key, text, second, order, low, high, whole, 0, tuple(checks))
+                order, low, high = layout.PAIR, max(low, found[2]), min(high, found[3])
+        return order, second, low, high
 
 
-def _access(terms: Terms, shares: Sequence[float]) -> tuple[Predicate | None, AccessPath, bool]:
-    """The access predicate, its path, and whether that is exact: keys of long numbers are those of others too."""
-    best = most_selective(terms, shares, list(map(path_of, terms)))
-    if best is None:
-        return None, AccessPath.SCAN, False
-    number, (path, exact), _ = best
-    return terms[number], path, exact and not has_long(terms[number])  # type: ignore[return-value]  # NOT has no path
+def _rest(predicate: Predicate, path: Path, terms: Terms) -> Rest:
+    way, exact = path
+    ordered = ordering(predicate, way, terms)
+    return Rest(ordered, undecided(terms, predicate if exact else None, ordered))
 
 
 def _conjunctions(expression: Expression) -> list[Terms]:

@@ -181,6 +181,19 @@ def any_of(parts: Iterable[Expression]) -> Expression:
     return flat[0] if len(flat) == 1 else Or(flat)
 
 
+def literals_of(predicate: Expression) -> tuple[Literal, ...]:
+    """The values that a predicate compares with, all of one type; none of what does not compare."""
+    match predicate:
+        case Comparison(_, _, literal):
+            return (literal,)
+        case Between(_, low, high):
+            return low, high
+        case In(_, literals) | HasAll(_, literals) | HasAny(_, literals):
+            return literals
+        case _:
+            return ()
+
+
 def negation(part: Expression) -> Expression:
     """NOT of the part; two of them cancel, in three-valued logic too."""
     return part.part if isinstance(part, Not) else Not(part)

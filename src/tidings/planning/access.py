@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypeGuard
 
 from tidings.analysis.patterns import necessary
 from tidings.language.printer import print_expression
 from tidings.model.predicates import (
+    Attribute,
     Between,
     Comparison,
     Conjunction,
@@ -29,11 +31,13 @@ from tidings.model.predicates import (
     Similarity,
     Wildcard,
     XPath,
+    literals_of,
 )
 from tidings.model.text import TextPattern
 from tidings.model.values import AttributeType
+from tidings.planning.long_numbers import has_long
 from tidings.planning.selectivity import share_of
-from tidings.planning.simplify import simplified
+from tidings.planning.simplify import LOWER, UPPER, simplified
 from tidings.planning.statistics import EventStatistics
 
 NOTHING = EventStatistics()
@@ -56,6 +60,8 @@ class AccessPath(StrEnum):
 
 
 Path = tuple[AccessPath, bool]  # and whether it is exact
+# Those by a key, under which conjunctions may be ordered by something else.
+KEYED = (AccessPath.VALUE, AccessPath.ELEMENT, AccessPath.WORDS, AccessPath.PROFILE, AccessPath.DOCUMENT)
 
 
 class Cost(StrEnum):
@@ -68,19 +74,24 @@ class Cost(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """The way to one conjunction. `predicate` is None where there is none; `share` is that of events reaching it."""
+    """The way to one conjunction. `predicate` is None where there is none; `share` is that of events reaching it.
+
+    By what is `ordered` the conjunctions of one key stand in order, so that those which an event satisfies are a slice.
+    An index does so where enough conjunctions have these attributes, and verifies what it does not order by.
+    """
 
     conjunction: Conjunction
     path: AccessPath
     predicate: Predicate | None
     exact: bool
+    ordered: tuple[Predicate, ...]
     share: float
     reason: str
 
     @property
     def residual(self) -> tuple[Predicate | Not, ...]:
-        """What is verified of each candidate: the other terms, and the access predicate if its path is not exact."""
-        return tuple(term for term in self.conjunction.terms if not (self.exact and term is self.predicate))
+        """What is verified of each candidate: whatever neither path nor order decide."""
+        return undecided(self.conjunction.terms, self.predicate if self.exact else None, self.ordered)
 
     @property
     def cost(self) -> Cost:
@@ -113,15 +124,17 @@ def access_of(conjunction: Conjunction, statistics: EventStatistics = NOTHING) -
     """The access by the most selective predicate that has a path."""
     terms = conjunction.terms
     if not terms:
-        return Access(conjunction, AccessPath.ALWAYS, None, True, 1.0, "it asks for nothing")
-    best = most_selective(terms, [share_of(term, statistics) for term in terms], [path_of(term) for term in terms])
+        return Access(conjunction, AccessPath.ALWAYS, None, True, (), 1.0, "it asks for nothing")
+    shares = [share_of(term, statistics) for term in terms]
+    best = most_selective(terms, shares, [path_of(term) for term in terms])
     if best is None:
         reason = "it has nothing to look up: no equality, range, list, piece of a string, element, words or path"
-        return Access(conjunction, AccessPath.SCAN, None, False, 1.0, reason)
+        return Access(conjunction, AccessPath.SCAN, None, False, (), 1.0, reason)
     number, (path, exact), share = best
     predicate = terms[number]
     assert not isinstance(predicate, Not)
-    return Access(conjunction, path, predicate, exact, share, _reason(conjunction, share))
+    ordered = ordering(predicate, path, by_share(terms, shares))
+    return Access(conjunction, path, predicate, exact, ordered, share, _reason(conjunction, share))
 
 
 def most_selective(
@@ -151,6 +164,54 @@ def most_selective(
     return best
 
 
+def by_share(terms: Sequence[Predicate | Not], shares: Sequence[float]) -> list[Predicate | Not]:
+    """From the most selective on."""
+    return [terms[number] for number in sorted(range(len(terms)), key=shares.__getitem__)]
+
+
+def ordering(lead: Predicate, path: AccessPath, terms: Sequence[Predicate | Not]) -> tuple[Predicate, ...]:
+    """By which terms the conjunctions that one key leads to are ordered: one value or range, or two bounds of one kind
+    of value. The first of the terms that can; where ranges lead, the leading one itself."""
+    if path is AccessPath.RANGE:
+        first: Predicate | None = lead
+    elif path in KEYED:
+        first = next((term for term in terms if _can_order(term, lead)), None)
+    else:
+        first = None
+    if first is None:
+        return ()
+    opposite = next((term for term in terms if _are_opposite(term, first)), None)
+    return (first,) if opposite is None else (first, opposite)
+
+
+def _can_order(term: Predicate | Not, lead: Predicate) -> TypeGuard[Predicate]:
+    return orders(term) and _read_as(term) != _read_as(lead)  # type: ignore[arg-type]  # what orders is a predicate
+
+
+def _are_opposite(one: Predicate | Not, other: Predicate) -> TypeGuard[Predicate]:
+    """Whether they are an upper and a lower bound of the same attribute and type."""
+    if not isinstance(one, Comparison) or not isinstance(other, Comparison) or _read_as(one) != _read_as(other):
+        return False
+    return (one.operator in UPPER and other.operator in LOWER) or (one.operator in LOWER and other.operator in UPPER)
+
+
+def _read_as(predicate: Predicate) -> tuple[Attribute, object]:
+    """The attribute and as what it is read: conjunctions of one key are ordered by something else than the key."""
+    literals = literals_of(predicate)
+    if isinstance(predicate, Like):
+        return predicate.attribute, AttributeType.STRING
+    return predicate.attribute, literals[0].type if literals else type(predicate)
+
+
+def undecided(
+    terms: Sequence[Predicate | Not], found: Predicate | None, ordered: Sequence[Predicate]
+) -> tuple[Predicate | Not, ...]:
+    """The terms but what is found exactly and what an order decides: not strings, which are ordered by their hashes,
+    nor numbers whose keys are those of others too."""
+    decided = [term for term in ordered if literals_of(term)[0].type is not AttributeType.STRING and not has_long(term)]
+    return tuple(term for term in terms if term != found and term not in decided)
+
+
 def orders(term: Predicate | Not) -> bool:
     """Whether subscriptions can be ordered by what a term compares with: another value, or a range on a line."""
     match term:
@@ -166,6 +227,11 @@ def orders(term: Predicate | Not) -> bool:
 
 def path_of(term: Predicate | Not) -> Path | None:
     """The path that leads to a predicate and whether it is exact; None for what can only be verified."""
+    found = _path_of(term)
+    return (found[0], False) if found is not None and has_long(term) else found
+
+
+def _path_of(term: Predicate | Not) -> Path | None:
     match term:
         case Comparison(_, Operator.NOT_EQUAL, _):
             return None

@@ -18,17 +18,13 @@ from tidings.errors import EventError
 from tidings.model.event import Event
 from tidings.model.predicates import (
     And,
-    Between,
-    Comparison,
     Constant,
     Expression,
-    HasAll,
-    HasAny,
-    In,
     Matches,
     Not,
     Or,
     Predicate,
+    literals_of,
 )
 from tidings.model.text import TextPattern
 from tidings.model.values import AttributeType, Literal, Unreadable, type_of
@@ -118,7 +114,7 @@ def learn_from_subscriptions(expressions: Iterable[Expression]) -> EventStatisti
         path = str(predicate.attribute)
         if isinstance(predicate, Matches):
             patterns.setdefault(path, set()).add(predicate.pattern)
-        elif literals := _literals(predicate):
+        elif literals := literals_of(predicate):
             values.setdefault(path, []).extend(literal.value for literal in literals)
     attributes = {}
     for path in values.keys() | patterns.keys():
@@ -184,15 +180,3 @@ def _predicates(expression: Expression) -> Iterator[Predicate]:
             return
         case _:
             yield expression
-
-
-def _literals(predicate: Predicate) -> tuple[Literal, ...]:
-    match predicate:
-        case Comparison(_, _, literal):
-            return (literal,)
-        case Between(_, low, high):
-            return low, high
-        case In(_, literals) | HasAll(_, literals) | HasAny(_, literals):
-            return literals
-        case _:
-            return ()
