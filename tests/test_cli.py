@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from pyarrow import csv, parquet
 
 
 def tidings(*arguments: str, given: str | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -78,6 +81,39 @@ def test_check_refuses_what_no_matcher_answers_yet() -> None:
     ran = tidings("check", "similarity(a, 'b', model => 'lsi') >= 0.5")
     assert ran.returncode == 1
     assert "needs a latent space" in ran.stderr
+
+
+EVENTS = [{"id": n, "side": "buy" if n % 2 else "sell", "low": n} for n in range(200)]
+
+
+@pytest.mark.parametrize("name", ["events.jsonl", "events.json.gz", "events.csv", "events.parquet"])
+def test_check_estimates_by_a_sample_of_events(name: str, tmp_path: Path) -> None:
+    file, table = tmp_path / name, pa.Table.from_pylist(EVENTS)
+    lines = "\n".join(["not an event", *map(json.dumps, EVENTS)]).encode()
+    if name.endswith("csv"):
+        csv.write_csv(table, file)
+    elif name.endswith("parquet"):
+        parquet.write_table(table, file)
+    else:
+        file.write_bytes(gzip.compress(lines) if name.endswith("gz") else lines)
+    asked = "side LIKE 'buy%' AND low < 20"
+    assert "found by prefix: side LIKE 'buy%' (the most selective of 2" in tidings("check", asked).stdout
+    found = tidings("check", asked, "--events", str(file)).stdout
+    assert "found by range: low < 20 (the most selective of 2, an estimated 0.1 of the events)" in found
+
+
+def test_check_says_what_is_wrong_with_a_sample(tmp_path: Path) -> None:
+    (tmp_path / "empty.jsonl").write_text("not an event\n")
+    (tmp_path / "bad.parquet").write_text("PAR")
+    for name, said in {
+        "events": f"{tmp_path}/events does not say its format by its ending; those that are known are .csv, .json, ",
+        "none.csv": f"the events in {tmp_path}/none.csv cannot be read: ",
+        "empty.jsonl": f"there is no event in {tmp_path}/empty.jsonl, so nothing can be learned from it",
+        "bad.parquet": f"the events in {tmp_path}/bad.parquet cannot be read: ",
+    }.items():
+        ran = tidings("check", "a = 1", "--events", str(tmp_path / name))
+        assert ran.returncode == 2
+        assert said in ran.stderr
 
 
 @pytest.mark.parametrize(("low", "status", "why"), [(94, 0, "it matches"), (96, 1, "low <= 95 is false: low is 96")])

@@ -24,8 +24,10 @@ from tidings.demo.report import coloured
 from tidings.errors import SettingError, SubscriptionError, TidingsError
 from tidings.lab.command import app as lab
 from tidings.match_files import Request, Summary, match_files
+from tidings.match_files.sampling import sample_of
 from tidings.model.predicates import Conjunction, Expression, all_of
-from tidings.planning.access import Access, AccessPath, Cost, Plan, plan
+from tidings.planning.access import NOTHING, Access, AccessPath, Cost, Plan, plan
+from tidings.planning.statistics import learn_from_events
 from tidings.reference import check_answerable
 
 CONJUNCTIONS_SHOWN = 10
@@ -58,14 +60,25 @@ def _version(version: Annotated[bool, typer.Option("--version", help="Print the 
 
 
 @app.command()
-def check(where: Where, as_json: AsJson = False) -> None:
+def check(
+    where: Where,
+    events: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Estimate by the first events of a csv, json lines or parquet file."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """Say whether a subscription is right, how it is read and found, and what that costs. Status 1 when it is wrong."""
     try:
         expression = parse(where)
         check_answerable(expression)
     except TidingsError as error:
         _refused(error, as_json)
-    found = plan(expression)
+    try:
+        known = learn_from_events(sample_of(events)) if events is not None else NOTHING
+    except TidingsError as error:
+        _refused(error, as_json, status=2)
+    found = plan(expression, known)
     if as_json:
         print(json.dumps({"ok": True, "canonical": print_expression(expression), **_plan_as_json(found)}))
         return
