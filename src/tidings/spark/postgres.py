@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tidings.errors import SettingError
+from tidings.spark.arrow_types import in_utc
 from tidings.spark.sinks import Batch, Sink
 
 if TYPE_CHECKING:
@@ -110,19 +111,11 @@ def _loaded(
             with connection.transaction(), connection.cursor() as cursor:
                 cursor.execute(create)
                 with cursor.copy(copy) as rows:
-                    for row in zip(*[_in_utc(column).to_pylist() for column in batch.columns], strict=True):
+                    for row in zip(*[in_utc(column).to_pylist() for column in batch.columns], strict=True):
                         rows.write_row(row)
                 cursor.execute(insert)
                 added = cursor.rowcount
             yield pa.RecordBatch.from_arrays([pa.array([added], pa.int64())], ["added"])
-
-
-def _in_utc(column: pyarrow.Array) -> pyarrow.Array:
-    """Moments without the zone of the session, for which Python may have no name."""
-    import pyarrow as pa
-
-    has_zone = pa.types.is_timestamp(column.type) and column.type.tz is not None
-    return column.cast(pa.timestamp(column.type.unit, "UTC")) if has_zone else column
 
 
 def _names(columns: Sequence[str]) -> Any:
