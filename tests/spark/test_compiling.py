@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -14,6 +18,8 @@ from tidings import IdentifierError, Matcher, RefusedError, SettingError, StoreE
 from tidings.analysis import words
 from tidings.analysis.statistics import TextStatistics
 from tidings.analysis.words import ENGLISH, SIMPLE, AnalyserVersion
+from tidings.index.answers import numbers_found
+from tidings.index.array_file import open_arrays
 from tidings.index.folder import read_version
 from tidings.reference import Settings
 from tidings.store import settings_record
@@ -34,6 +40,11 @@ def compiled(subscriptions: DataFrame, path: Path, **options: Any) -> Compiled:
     from tidings.spark import compile_index
 
     return compile_index(subscriptions, path, **{"segments": 2, "progress": False, **options})
+
+
+def rows_in(batch: pa.RecordBatch) -> Any:
+    """As the driver has them."""
+    return [SimpleNamespace(**row) for row in batch.to_pylist()]
 
 
 def ids_in(path: Path, **event: Any) -> list[Any]:
@@ -66,6 +77,23 @@ def test_bad_rows_are_reported_and_the_others_added(spark: SparkSession, tmp_pat
     assert errors[6, "a = 1"] == (None, "the id 6 stands 2 times in the table; none of them was added")
     assert "lsi" in errors[bad[-1]][1]
     assert ids_in(tmp_path / "index", symbol="IBM", low=90, title="Spark") == [1, 2, 3]
+
+
+def test_refused_rows_are_on_disk_and_not_in_the_driver(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tidings.spark import refused
+
+    monkeypatch.setattr(refused, "ROWS", 7)
+    monkeypatch.setattr(refused, "RAISED", 5)
+    bad = [(number, "low <") for number in range(10, 50)]
+    made = compiled(table(spark, [*GOOD, *bad]), tmp_path / "index")
+    assert (made.added, made.refused, made.errors.count()) == (3, 40, 40)
+    assert made.errors.dtypes == [("id", "bigint"), ("where", "string"), ("position", "int"), ("message", "string")]
+    assert sorted(row["id"] for row in made.errors.collect()) == [id for id, _ in bad]
+    with pytest.raises(RefusedError, match=r"and 37 more; \.refused has the first 5$") as told:
+        compiled(table(spark, bad), tmp_path / "index", on_error="raise")
+    assert len(told.value.refused) == 5
 
 
 def test_nothing_is_changed_if_errors_are_to_be_raised(spark: SparkSession, tmp_path: Path) -> None:
@@ -198,6 +226,11 @@ def test_ids_are_removed_by_writing_them_down(spark: SparkSession, tmp_path: Pat
     assert ids_in(path, title="spark") == [2]
     with pytest.raises(IdentifierError, match=r"not 2\.5"):
         remove_ids(spark, path, [2.5])  # type: ignore[list-item]  # that is the fault
+    for one in ("ab", b"ab", 2):  # the characters of a string are not ids
+        with pytest.raises(
+            IdentifierError, match=r"several ids, such as \['a', 'b'\], not .*; a single id stands in a list"
+        ):
+            remove_ids(spark, path, one)  # type: ignore[arg-type]  # that is the fault
     assert compiled(table(spark, [(3, "TRUE")]), path).added == 1
     assert ids_in(path) == [3]
 
@@ -253,6 +286,100 @@ def test_a_matcher_and_spark_change_the_same_folder_in_turn(spark: SparkSession,
     assert ids_in(path, title="spark") == [2, 3, 10, 13, 14]
 
 
+# What is not compiled
+
+
+OWNED = "id int, where string, owner string"
+
+
+def test_few_subscriptions_are_not_compiled(spark: SparkSession, tmp_path: Path) -> None:
+    """Until there are more than a few in all; further columns and what is replaced are as ever."""
+    from tidings.spark import match, recompile, remove_ids
+
+    path, events = (
+        tmp_path / "index",
+        spark.createDataFrame([("e", 3, "a b", "<a/>")], "e string, n int, t string, x string"),
+    )
+
+    def add(*rows: tuple[int, str, str]) -> Compiled:
+        return compiled(table(spark, rows, OWNED), path, segments=1, uncompiled=5, replace=True)
+
+    def owners() -> list[tuple[Any, ...]]:
+        columns: dict[str, Any] = {"id_column": "e", "subscription_columns": ["owner"]}
+        (lists,) = match(events, path, lists=True, **columns).collect()
+        pairs = rows_of(match(events, path, **columns).drop("event_id"))
+        assert sorted(map(tuple, lists.subscriptions)) == pairs
+        return pairs
+
+    def are_compiled() -> list[bool]:
+        return [file.notes["compiled"] for file in read_version(path)[1]]
+
+    add((1, "n = 3", "ann"), (2, "matches(t, 'a')", "bob"), (3, "xpath_boolean(x, '/a')", "cy"))
+    add((4, "n > 1", "dan"), (1, "n < 9", "eve"))
+    assert are_compiled() == [False, False]
+    assert owners() == [(1, "eve"), (2, "bob"), (3, "cy"), (4, "dan")]
+    remove_ids(spark, path, [2])
+    made = add((3, "TRUE", "fay"), (5, "TRUE", "gus"), (6, "FALSE", "hal"))
+    assert (made.added, made.replaced) == (2, 1)
+    assert are_compiled() == [True, False]
+    assert owners() == [(1, "eve"), (3, "fay"), (4, "dan"), (5, "gus")]
+    add((7, "TRUE", "ida"), (5, "TRUE", "jo"))
+    assert are_compiled() == [True, False, False]
+    assert owners() == [(1, "eve"), (3, "fay"), (4, "dan"), (5, "jo"), (7, "ida")]
+    recompile(spark, path, segments=1, uncompiled=5, progress=False)
+    assert are_compiled() == [True]
+    recompile(spark, path, segments=1, progress=False)
+    assert are_compiled() == [False]
+    assert owners() == [(1, "eve"), (3, "fay"), (4, "dan"), (5, "jo"), (7, "ida")]
+
+
+def test_tasks_with_few_rows_that_are_many_together_are_compiled(spark: SparkSession, tmp_path: Path) -> None:
+    rows = [(number, f"a = {number}") for number in range(20)]
+    for uncompiled, expected in ((20, False), (19, True), (0, True)):
+        made = compiled(
+            table(spark, [*rows, (99, "a <")]), tmp_path / str(uncompiled), segments=3, uncompiled=uncompiled
+        )
+        assert (made.added, made.refused) == (20, 1)
+        files = read_version(tmp_path / str(uncompiled))[1]
+        assert [file.notes["compiled"] for file in files] == [expected] * 3
+    with pytest.raises(SettingError, match="uncompiled is a number of subscriptions, 0 or more, not -1"):
+        compiled(table(spark, rows), tmp_path / "none", uncompiled=-1)
+
+
+def test_what_is_asked_often_is_compiled_by_the_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the same answers, problems and columns."""
+    from tidings.index.folder import Writer
+    from tidings.spark import working
+    from tidings.spark.building import Building, built
+    from tidings.spark.pieces import received
+
+    wheres = [f"a = {number}" for number in range(9)] + ["at = TIMESTAMP '2026-01-01 00:00:00' OR matches(t, 'x')"]
+    rows = pa.table({"id": [f"s{n}" for n in range(10)], "where": wheres, "c2": [f"o{n}" for n in range(10)]})
+    field = {"name": "owner", "type": "string", "nullable": True, "metadata": {}}
+    settings = settings_record(Settings())
+    (sent,) = built(Building(settings, None, False, "string", {"metadata": [field]}, 10), 0, rows.to_batches())
+    (path,) = received(rows_in(sent), tmp_path, lambda row: pytest.fail(str(row))).values()
+    file = open_arrays(path)
+    Writer.create(tmp_path / "index", settings, [(file.arrays, file.notes)]).close()
+    events = pa.table({"a": [1, 2, 1], "t": ["x", None, "y"], "at": [timedelta(1)] * 3})
+    monkeypatch.setattr(working, "WORTH_COMPILING", 60)
+    index = working.OpenIndex(tmp_path / "index", *read_version(tmp_path / "index"))
+    answers = []
+    for is_compiled in (False, False, True):
+        matched = index.match(events)
+        (found,) = matched.found
+        assert index.is_compiled is is_compiled
+        offsets, numbers = numbers_found(found.finder, 3)
+        ids, owners = (
+            column.take(pa.array(numbers)).to_pylist() for column in (found.ids.arrow(), found.columns["owner"])
+        )
+        assert [owner[1:] for owner in owners] == [id[1:] for id in ids]
+        problems = [(problem.event, problem.attribute) for problem in matched.problems]
+        answers.append(([sorted(ids[a:b]) for a, b in pairwise(offsets)], problems))
+    assert answers == [([["s1", "s9"], ["s2"], ["s1"]], [(0, "at"), (1, "at"), (2, "at")])] * 3
+    assert index.among(["s1", "s99"]) == {"s1"}
+
+
 # Segments
 
 
@@ -274,6 +401,9 @@ def test_a_task_makes_the_same_file_of_the_same_rows() -> None:
     files = [list(built(building, 0, some.to_batches(64))) for some in (rows, rows.take(list(range(499, -1, -1))))]
     assert files[0] == files[1]
     assert sum(batch.num_rows for batch in files[0]) == 1
+    building = replace(building, uncompiled=500)
+    files = [list(built(building, 0, some.to_batches(64))) for some in (rows, rows.take(list(range(499, -1, -1))))]
+    assert files[0] == files[1]
 
 
 def test_further_columns_are_kept(spark: SparkSession, tmp_path: Path) -> None:
@@ -315,6 +445,27 @@ def test_further_columns_are_kept(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"holds subscriptions without their further columns, because a Matcher"):
         match(events, path, subscription_columns=["d"])
     assert match(events, path).count() == 3
+
+
+def test_an_index_without_subscriptions_keeps_its_columns(spark: SparkSession, tmp_path: Path) -> None:
+    from tidings.spark import match, recompile
+
+    path, events = tmp_path / "index", spark.createDataFrame([(7,)], "id int")
+    none = spark.createDataFrame([], "id int, where string, owner string")
+    tiers = spark.createDataFrame([], "id int, where string, tier array<timestamp>")
+    compiled(none, path)
+    assert compiled(tiers, path).version == 2
+    assert compiled(tiers, path).version == 2  # nothing new
+    recompile(spark, path, progress=False)
+    pairs, lists = (match(events, path, lists=each, subscription_columns=["owner", "tier"]) for each in (False, True))
+    assert pairs.dtypes[2:] == [("owner", "string"), ("tier", "array<timestamp>")]
+    assert (rows_of(pairs), rows_of(lists)) == ([], [(7, [])])
+    compiled(table(spark, [(1, "TRUE", "ann")], "id int, where string, owner string"), path)
+    assert rows_of(match(events, path, subscription_columns=["owner", "tier"])) == [(7, 1, "ann", None)]
+    compiled(none, path, instead=True)
+    assert rows_of(match(events, path, subscription_columns=["owner"])) == []
+    with pytest.raises(SettingError, match="no subscription column 'tier'; it has: owner"):
+        match(events, path, subscription_columns=["tier"])
 
 
 def test_spark_keeps_nothing_of_what_was_compiled(spark: SparkSession, tmp_path: Path) -> None:

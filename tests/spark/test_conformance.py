@@ -85,7 +85,7 @@ def answers(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> di
     return found
 
 
-def ask(spark: SparkSession, some: list[Group | Batch], path: Path) -> Answered:
+def ask(spark: SparkSession, some: list[Group | Batch], path: Path, uncompiled: int = 0) -> Answered:
     from tidings.spark import compile_index, match, problems
 
     keys = [(each.name, id) for each in some for id in subscriptions_of(each)]
@@ -93,7 +93,7 @@ def ask(spark: SparkSession, some: list[Group | Batch], path: Path) -> Answered:
     wheres = [where for each in some for where in subscriptions_of(each).values()]
     table = spark.createDataFrame(list(enumerate(wheres)), "id int, where string")
     settings = getattr(some[0], "settings", Settings())
-    made = compile_index(table, path, **options_of(settings), segments=2, progress=False)
+    made = compile_index(table, path, **options_of(settings), segments=2, uncompiled=uncompiled, progress=False)
     assert (made.added, made.refused) == (len(wheres), 0), made.errors.collect()
     carried = frames_of(spark, [event for each in some for event in events_of(each)])
     pairs = rows_of(together([match(frame, path) for frame in carried.frames]))
@@ -105,6 +105,13 @@ def ask(spark: SparkSession, some: list[Group | Batch], path: Path) -> Answered:
         {(places[event], attribute) for event, attribute in told},
         {places[position]: reason for position, reason in carried.unable.items()},
     )
+
+
+@pytest.mark.slow
+def test_one_by_one(spark: SparkSession, tmp_path: Path) -> None:
+    """What is not compiled answers as the embedded matcher does."""
+    for number, some in enumerate(ALIKE.values()):
+        ask(spark, some, tmp_path / str(number), uncompiled=10_000)
 
 
 def must_be_as_embedded(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 import time
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from tidings import Matcher, StoreError
 from tidings.index.folder import read_version
 from tidings.spark import files
-from tidings.spark.files import IndexFiles, cache_folder, cached, digest_of, linked, opened_files, shipped_name
+from tidings.spark.files import IndexFiles, cache_folder, cached, copy_name, digest_of, opened_files, shipped_names
 
 
 @pytest.fixture(autouse=True)
@@ -89,15 +90,49 @@ def test_what_was_shipped_becomes_a_copy_and_a_broken_copy_is_made_again(
     from pyspark import SparkFiles
 
     here = filled(tmp_path / "index", "a = 1", "b = 2")
-    names = [path.name for path in (tmp_path / "index").iterdir() if path.suffix in (".json", ".tidings")]
-    staged = linked(tmp_path / "index", names, here.digest)
-    monkeypatch.setattr(SparkFiles, "get", lambda name: str(staged[0].parent / name))
-    wanted = IndexFiles(str(tmp_path / "nowhere"), here.version, here.digest, tuple(path.name for path in staged))
-    assert [path.name for path in staged] == [shipped_name(here.digest, name) for name in names]
+    names = shipped_names(tmp_path / "index", here.version)
+    (tmp_path / "spark").mkdir()
+    for name, path in names.items():
+        shutil.copyfile(path, tmp_path / "spark" / name)
+    monkeypatch.setattr(SparkFiles, "get", lambda name: str(tmp_path / "spark" / name))
+    wanted = IndexFiles(str(tmp_path / "nowhere"), here.version, here.digest, tuple(names))
     for _ in range(2):
         folder, version, _ = opened_files(wanted)
-        assert (folder, version.number) == (cache / f"index-{here.digest}", here.version)
+        assert (folder, version.number) == (cache / copy_name(here.digest), here.version)
         next(folder.glob("segment-*")).unlink()
+
+
+def test_versions_share_the_names_of_what_they_share(tmp_path: Path) -> None:
+    """By contents, because a folder that was made anew has other files under the same names."""
+    old = filled(tmp_path / "index", "a = 1", "b = 2")
+    before = shipped_names(tmp_path / "index", old.version)
+    with Matcher(tmp_path / "index") as matcher:
+        matcher.add(7, "c = 3")
+    after = shipped_names(tmp_path / "index", old.version + 1)
+    (new,) = set(after.values()) - set(before.values()) - {tmp_path / "index" / f"version-{old.version + 1:010}.json"}
+    assert new.name.startswith("segment-")
+    assert len(before.keys() & after.keys()) == len(after) - 2
+    other = filled(tmp_path / "other", "a = 1", "b = 3")
+    shared = {path.name for name, path in shipped_names(tmp_path / "other", other.version).items() if name in before}
+    assert not any(name.startswith("segment-") for name in shared)
+
+
+def test_what_was_given_up_is_removed_when_the_next_version_is_taken(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pyspark import SparkFiles
+
+    here = filled(tmp_path / "index", "a = 1")
+    names = shipped_names(tmp_path / "index", here.version)
+    (tmp_path / "spark").mkdir()
+    for name, path in {**names, "tidings-x-old": Path(__file__), "mine": Path(__file__)}.items():
+        shutil.copyfile(path, tmp_path / "spark" / name)
+    cached("old", lambda folder: None)
+    monkeypatch.setattr(SparkFiles, "get", lambda name: str(tmp_path / "spark" / name))
+    given_up = ("tidings-x-old", copy_name("old"), "tidings-x-never")
+    opened_files(IndexFiles(str(tmp_path / "nowhere"), here.version, here.digest, tuple(names), given_up))
+    assert {path.name for path in (tmp_path / "spark").iterdir()} == {*names, "mine"}
+    assert {path.name for path in cache.iterdir()} == {copy_name(here.digest)}
 
 
 def test_a_folder_made_anew_is_not_taken_for_the_old_one(tmp_path: Path) -> None:

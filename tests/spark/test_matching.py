@@ -130,6 +130,38 @@ def test_it_says_what_it_does(spark: SparkSession, index: Path, capsys: pytest.C
     assert "columns    4 of 5 go to Python; subscriptions read symbol, low, title" in said
 
 
+@pytest.mark.parametrize("strategy", ["replicated", "sharded"])
+def test_names_that_differ_in_case_only_are_different(spark: SparkSession, strategy: str) -> None:
+    from tidings.spark import Sharding, match
+
+    rows = [("s", "n = 1 AND N = 2", "ann", "cat", "x")]
+    table = spark.createDataFrame(rows, "id string, where string, Owner string, owner string, Subscription_ID string")
+    given = spark.createDataFrame([("e", 1, 2, "E")], "id string, n int, N int, Id string")
+    columns = {"event_columns": ["Id"], "subscription_columns": ["Owner", "owner", "Subscription_ID"]}
+    found = match(given, table, strategy, sharding=Sharding(2), **columns)  # type: ignore[arg-type]  # as they are named
+    assert found.columns == ["event_id", "Id", "subscription_id", "Owner", "owner", "Subscription_ID"]
+    assert rows_of(found) == [("e", "E", "s", "ann", "cat", "x")]
+    (row,) = match(given, table, strategy, sharding=Sharding(2), lists=True, **columns).collect()  # type: ignore[arg-type]
+    assert [tuple(each) for each in row.subscriptions] == [("s", "ann", "cat", "x")]
+
+
+def test_a_result_with_two_columns_of_one_name_is_refused(spark: SparkSession, index: Path) -> None:
+    from tidings.spark import match
+
+    for name, options in (
+        ("subscription_ids", {"lists": True}),
+        ("subscriptions", {"lists": True, "subscription_columns": ["owner"]}),
+        ("subscription_id", {}),
+        ("event_id", {}),
+    ):
+        given = events(spark).withColumnRenamed("title", name)
+        with pytest.raises(SettingError, match=f"the result would have two columns {name}; rename"):
+            match(given, index, event_columns=[name], **options)
+    twice = spark.createDataFrame([], "id int, where string, subscription_id string")
+    with pytest.raises(SettingError, match="two columns subscription_id"):
+        match(events(spark), twice, lists=True, subscription_columns=["subscription_id"])
+
+
 # Ids
 
 
@@ -269,6 +301,35 @@ def test_decimals_text_and_xml(spark: SparkSession) -> None:
     assert asked(spark, wheres, spark.createDataFrame(rows, schema)) == [(1, 0), (1, 2), (1, 3), (1, 4), (1, 5), (1, 6)]
 
 
+FOREIGN = {
+    "INTERVAL '1' YEAR": "interval year",
+    "make_interval(1, 1)": "interval",
+    "parse_json('{\"value\": 1}')": "variant",
+}
+
+
+@pytest.mark.parametrize("value", FOREIGN)
+def test_values_of_types_that_no_attribute_has_are_unknown_and_reported(spark: SparkSession, value: str) -> None:
+    from tidings.spark import match, problems
+
+    wheres = [
+        "v IS NULL", "v IS NOT NULL", "v.value IS NULL", "v.value = 1", "n = 1", "r.n = 1", "r.v IS NULL", "a IS NULL",
+    ]  # fmt: skip
+    given = spark.sql(
+        f"SELECT id, if(id = 1, v, null) v, 1 n, named_struct('n', 1, 'v', v) r, array(v) a, map('k', v) m "
+        f"FROM (SELECT explode(array(1, 2)) id, {value} v)"
+    )
+    assert asked(spark, wheres, given) == [(1, 4), (1, 5), (2, 0), (2, 2), (2, 4), (2, 5)]
+    table = spark.createDataFrame([(1, "v = 1 OR m.k = 1")], "id int, where string")
+    reason = f"a value of the type {FOREIGN[value]} is none of the types that an attribute can have"
+    assert rows_of(problems(given, table)) == [(1, "m.k", reason), (1, "v", reason), (2, "m.k", reason)]
+    if "interval" in FOREIGN[value]:
+        with pytest.raises(SettingError, match=f"the column 'v' of the events is {FOREIGN[value]}, .*cast it to a str"):
+            match(given, table, event_columns=["v"])
+    else:
+        assert match(given, table, lists=True, event_columns=["v"]).selectExpr("v:value::int = 1").first()[0]  # type: ignore[index]
+
+
 def test_events_of_other_columns_and_types_than_the_last(spark: SparkSession, index: Path) -> None:
     from tidings.spark import match
 
@@ -402,7 +463,7 @@ def test_answers_leave_in_batches_of_bounded_size(
         with open_index(spark, tmp_path / "index") as index:
             for form in (answering.PAIRS, answering.LISTS, answering.PIECES):
                 for columns in ((), ("owner",)):
-                    asking = answering.Asking(index.in_place, ((1, "a"), (2, "b")), (1,), columns, True, form)
+                    asking = answering.Asking(index.in_place, ((1, "a"), (2, "b")), (), (1,), columns, True, form)
                     batches = list(answering.answered(asking, [given.slice(0, 23), given.slice(23)]))
                     assert pairs_in(batches, form) == expected
                     sizes = [

@@ -33,7 +33,8 @@ def drawn() -> list[Batch]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("lists", [False, True], ids=["pairs", "lists"])
-def test_spark_answers_as_the_reference(spark: SparkSession, tmp_path: Path, lists: bool) -> None:
+@pytest.mark.parametrize("uncompiled", [0, 10_000], ids=["compiled", "one by one"])
+def test_spark_answers_as_the_reference(spark: SparkSession, tmp_path: Path, lists: bool, uncompiled: int) -> None:
     from tidings.spark import compile_index, match
 
     examples = drawn()
@@ -41,9 +42,8 @@ def test_spark_answers_as_the_reference(spark: SparkSession, tmp_path: Path, lis
     events: list[Any] = [event for _, sources in examples for event in sources if "id" not in event]
     carried = frames_of(spark, events)
     texts = [(f"s{number}", print_expression(where)) for number, where in enumerate(wheres)]
-    made = compile_index(
-        spark.createDataFrame(texts, "id string, where string"), tmp_path / "index", segments=3, progress=False
-    )
+    table = spark.createDataFrame(texts, "id string, where string")
+    made = compile_index(table, tmp_path / "index", segments=3, uncompiled=uncompiled, progress=False)
     assert (made.added, made.refused) == (len(wheres), 0), made.errors.collect()
     found = together([match(frame, tmp_path / "index", lists=lists) for frame in carried.frames])
     pairs = rows_of(found if not lists else found.selectExpr("event_id", "explode(subscription_ids)"))

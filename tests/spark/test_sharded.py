@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,7 +55,7 @@ def test_conformance(spark: SparkSession, tmp_path: Path, shards: int) -> None:
         wheres = [where for each in some for where in subscriptions_of(each).values()]
         how = getattr(some[0], "settings", Settings())
         table = spark.createDataFrame(list(enumerate(wheres)), "id int, where string")
-        compile_index(table, path, **options_of(how), segments=2, progress=False)
+        compile_index(table, path, **options_of(how), segments=2, uncompiled=0, progress=False)
         carried = frames_of(spark, [event for each in some for event in events_of(each)])
         sharding = Sharding(shards, by_events=False)  # the frames are many, and each would be a job
         pairs = rows_of(together([match(frame, path, "sharded", sharding=sharding) for frame in carried.frames]))
@@ -313,6 +314,27 @@ def test_heavy_keys(spark: SparkSession, tmp_path: Path) -> None:
     assert treated_visits.visits.sum() > plain_visits.visits.sum()
 
 
+def test_a_sample_of_large_events_is_small(spark: SparkSession, tmp_path: Path) -> None:
+    """Whatever partitions there are, and however large an event is, the driver gets BYTES_OF_SAMPLE at most."""
+    from tidings.spark import compile_index, open_index
+    from tidings.spark import sharded as module
+    from tidings.spark.question import asked
+
+    compile_index(spark.createDataFrame([(1, "t = 'x'")], "id int, where string"), tmp_path / "index", progress=False)
+    large = spark.range(0, 2_000, 1, 20).selectExpr("id", "repeat('x', 5000) t")
+    huge = spark.range(0, 4, 1, 2).selectExpr("id", "repeat('x', 2000000) t")
+    with open_index(spark, tmp_path / "index") as opened, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "BYTES_OF_HEAD", 100_000)
+        patch.setattr(module, "BYTES_OF_SAMPLE", 300_000)
+        sample, none = (module._sample(asked(frame, opened, "id", (), (), False, "auto")) for frame in (large, huge))
+    assert none is None
+    assert sample is not None
+    assert 150_000 < sample.nbytes <= 300_000
+    ids = sample.column(0).to_pylist()
+    assert len({id // 100 for id in ids}) > 10, "most partitions are in it"
+    assert len(ids) == len(set(ids))
+
+
 def test_explained(spark: SparkSession, index: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from tidings.spark import match
 
@@ -320,7 +342,11 @@ def test_explained(spark: SparkSession, index: Path, capsys: pytest.CaptureFixtu
     said = capsys.readouterr().out
     assert "strategy   sharded: as was asked" in said
     assert "shards     4, by access predicate: " in said
-    assert " visits for each event, 0% go nowhere; busiest shard " in said
+    assert re.search(
+        r" visits and \d+ bytes for each event, 0% go nowhere; busiest shard .*; lists are put together", said
+    )
+    match(spark.range(0, 5_000, 1, 2).selectExpr("id", "id n"), index, "sharded", explain=True)
+    assert re.search(r"\(of 1,000 events\); \d\.\d MB in all, as Spark estimates the events", capsys.readouterr().out)
     assert "(of 60 events); lists are put together by a second one" in said
     match(events(spark), index, explain=True)
     assert "strategy   replicated: each host maps the whole index" in capsys.readouterr().out

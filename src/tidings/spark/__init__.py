@@ -10,8 +10,9 @@ from importlib.util import find_spec
 if find_spec("pyspark") is None:
     raise ImportError("tidings.spark needs pyspark, which is not installed: pip install 'tidings[spark]'")
 
-from tidings.spark.compiling import Compiled, Removed, compile_index, remove_ids
+from tidings.spark.compiling import Removed, compile_index, remove_ids
 from tidings.spark.index import Index, open_index
+from tidings.spark.jobs import Compiled
 from tidings.spark.matching import match, problems
 from tidings.spark.measuring import BatchMetrics, metrics
 from tidings.spark.notifying import notifications

@@ -18,18 +18,15 @@ import numpy as np
 from tidings.index.answers import Answers as Written
 from tidings.index.answers import numbers_found
 from tidings.index.layout import Array
-from tidings.model.event import Event, rows_of_arrow
 from tidings.model.result import EventProblem
-from tidings.model.values import normal
+from tidings.spark.arrow_types import in_utc, short_strings
 from tidings.spark.files import IndexFiles
-from tidings.spark.opening import MATCHING, OpenIndex, opened, settle
+from tidings.spark.opening import ASKING, MATCHING, opened, settle
+from tidings.spark.working import Found, Matched, OpenIndex
 
 if TYPE_CHECKING:
     import pyarrow
     from pyspark import Accumulator
-
-    from tidings.index.compiled import Matched
-    from tidings.index.part import Part
 
 BYTES_OF_HITS = 2**30
 MOST_ANSWERS = 2**23  # of a slice: 64 MB as integers
@@ -52,6 +49,7 @@ class Asking:
 
     files: IndexFiles
     attributes: tuple[tuple[int, str], ...]  # position of a column, and the attribute it is
+    foreign: tuple[tuple[str, str], ...]  # attributes in which a span of time stands for values of another type
     carried: tuple[int, ...]
     columns: tuple[str, ...]  # of subscriptions
     texts: bool  # whether the ids of subscriptions are strings
@@ -61,12 +59,15 @@ class Asking:
 
 def answered(asking: Asking, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
     """The matches. Events have an id: those without one were left out before."""
-    yield from _answered(asking, batches)
-    settle(MATCHING)
+    index = opened(asking.files)
+    yield from _answered(index, asking, batches)
+    settle(MATCHING if index.is_compiled else ASKING)
 
 
-def _answered(asking: Asking, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-    index, unreadable = opened(asking.files), 0
+def _answered(
+    index: OpenIndex, asking: Asking, batches: Iterable[pyarrow.RecordBatch]
+) -> Iterator[pyarrow.RecordBatch]:
+    unreadable = 0
     example: EventProblem | None = None
     write = _pairs if asking.form == PAIRS else _lists
     for batch in batches:
@@ -109,30 +110,10 @@ def events_in(asking: Asking, batch: pyarrow.RecordBatch) -> pyarrow.Table:
     """The columns that the index reads, under the names of their attributes."""
     import pyarrow as pa
 
-    columns = [_in_utc(batch.column(position)) for position, _ in asking.attributes]
+    columns = [in_utc(batch.column(position)) for position, _ in asking.attributes]
     if not columns:  # a table without columns has no rows
         return pa.table({"": pa.nulls(batch.num_rows)})
     return pa.Table.from_arrays(columns, [name for _, name in asking.attributes])
-
-
-def _in_utc(column: pyarrow.Array) -> pyarrow.Array:
-    """The same moments, without the zone of the session, for which Python may have no name."""
-    wanted = _type_in_utc(column.type)
-    return column if wanted == column.type else column.cast(wanted)
-
-
-def _type_in_utc(kind: Any) -> Any:
-    import pyarrow as pa
-
-    if pa.types.is_timestamp(kind) and kind.tz is not None:
-        return pa.timestamp(kind.unit, "UTC")
-    if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(_type_in_utc(field.type)) for field in kind])
-    if pa.types.is_list(kind):
-        return pa.list_(kind.value_field.with_type(_type_in_utc(kind.value_type)))
-    if pa.types.is_map(kind):
-        return pa.map_(kind.key_type, kind.item_field.with_type(_type_in_utc(kind.item_type)))
-    return kind
 
 
 # Answers
@@ -154,31 +135,31 @@ def _answers(
     most_rows = int(max(1, min(ROWS, BYTES_OF_HITS // (8 * max(1, index.most_hits)))))
     for start in range(0, events.num_rows, most_rows):
         rows = events.slice(start, most_rows)
-        matched = index.compiled.match_arrow(rows, _reader(rows))
+        matched = index.match(rows)
         if asking.candidates is not None:
             asking.candidates.add(matched.candidates)
         for problem in matched.problems:
-            report(EventProblem(start + int(str(problem.event)), problem.attribute, problem.reason))
+            report(EventProblem(start + int(str(problem.event)), problem.attribute, _reason(asking, problem)))
         for first, last in _affordable(_counted(matched, rows.num_rows)):
             some = rows.slice(first, last - first)
             if some.num_rows < rows.num_rows:
-                matched = index.compiled.match_arrow(some, _reader(some))
+                matched = index.match(some)
             for answers in _written(index, asking, matched, some.num_rows):
                 yield start + first, some.num_rows, answers
 
 
-def _reader(events: pyarrow.Table) -> Callable[[int], Event]:
-    def event(row: int) -> Event:
-        (found,) = rows_of_arrow(events.slice(row, 1))
-        return Event(None, normal(found))
-
-    return event
+def _reason(asking: Asking, problem: EventProblem) -> str:
+    """What is wrong with the value that Spark has, where another one stands for it."""
+    for name, kind in asking.foreign:
+        if "timedelta" in problem.reason and str(problem.attribute).partition(".")[0].strip("`") == name:
+            return f"a value of the type {kind} is none of the types that an attribute can have"
+    return problem.reason
 
 
 def _counted(matched: Matched, rows: int) -> Array:
     counts = np.zeros(rows, np.int64)
-    for _, findings in matched.parts:
-        findings.count(counts)
+    for found in matched.found:
+        found.finder.count(counts)
     return counts
 
 
@@ -200,25 +181,25 @@ def _written(index: OpenIndex, asking: Asking, matched: Matched, rows: int) -> I
     from the mapped columns, and put into the order of the rows only where each row has one list."""
     if not asking.columns and not asking.texts:
         written = Written(rows, int)
-        for part, findings in matched.parts:
-            written.add(part.ids.column, findings)
+        for each in matched.found:
+            written.add(each.ids, each.finder)
         offsets, ids = written.arrow()
         yield Answers(offsets, [ids])
         return
-    found = [_taken(index, asking, part, findings, rows) for part, findings in matched.parts]
+    found = [_taken(index, asking, each, rows) for each in matched.found]
     if asking.form == LISTS:
         yield found[0] if len(found) == 1 else _merged([_none(index, asking, rows), *found])
     else:
         yield from (answers for answers in found if answers.offsets[-1])
 
 
-def _taken(index: OpenIndex, asking: Asking, part: Part, findings: Any, rows: int) -> Answers:
+def _taken(index: OpenIndex, asking: Asking, found: Found, rows: int) -> Answers:
     import pyarrow as pa
 
-    offsets, numbers = numbers_found(findings, rows)
+    offsets, numbers = numbers_found(found.finder, rows)
     which = pa.array(numbers)
-    further = index.metadata.get(str(part.file), {})
-    columns = [part.ids.column.arrow().take(which)]
+    further = found.columns
+    columns = [found.ids.arrow().take(which)]
     for name in asking.columns:
         kind = index.types[name]
         columns.append(further[name].take(which).cast(kind) if name in further else pa.nulls(len(which), kind))
@@ -256,7 +237,7 @@ def _pairs(asking: Asking, batch: pyarrow.RecordBatch, answers: Answers) -> Iter
     rows = np.repeat(np.arange(batch.num_rows, dtype=np.int32), np.diff(answers.offsets))
     for start in range(0, len(rows), step):
         some = slice(start, start + step)
-        columns = [ids.take(pa.array(rows[some])), *(_plain(column[some]) for column in answers.columns)]
+        columns = [ids.take(pa.array(rows[some])), *(short_strings(column[some]) for column in answers.columns)]
         yield pa.RecordBatch.from_arrays(columns, ["event_id", "subscription_id", *asking.columns])
 
 
@@ -266,7 +247,7 @@ def _lists(asking: Asking, batch: pyarrow.RecordBatch, answers: Answers) -> Iter
     step = _in_one_batch(answers)
     cut = _ranges(answers.offsets, step) if asking.form == LISTS else None
     for rows, offsets in _whole(answers.offsets, cut) if cut else _divided(answers.offsets, step):
-        some = [_plain(column[offsets[0] : offsets[-1]]) for column in answers.columns]
+        some = [short_strings(column[offsets[0] : offsets[-1]]) for column in answers.columns]
         lists = pa.ListArray.from_arrays((offsets - offsets[0]).astype(np.int32), _joined(asking, some))
         carried = [batch.column(position).take(rows) for position in (0, *asking.carried)]
         yield pa.RecordBatch.from_arrays([*carried, lists], [*(f"c{at}" for at in range(len(carried))), "found"])
@@ -303,10 +284,3 @@ def _in_one_batch(answers: Answers) -> int:
     total = max(1, int(answers.offsets[-1]))
     nbytes = max(1, sum(int(column.nbytes) for column in answers.columns))
     return max(1, min(ANSWERS, BYTES_OF_IDS * total // nbytes))
-
-
-def _plain(column: pyarrow.Array) -> pyarrow.Array:
-    """As Spark takes it: strings with short offsets, which a batch is small enough for."""
-    import pyarrow as pa
-
-    return column.cast(pa.string()) if pa.types.is_large_string(column.type) else column

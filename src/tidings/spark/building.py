@@ -1,5 +1,7 @@
 """What a task does to compile subscriptions: rows in, the bytes of one segment file and the rows that were refused out.
 
+Few rows are not compiled: they are written down, and asked one by one, so that nobody waits for a compiler.
+
 The same rows give the same file, whatever their order: they are sorted first. So the parts of a file may reach the
 driver from two attempts of a task, as happens when an executor is lost.
 """
@@ -15,9 +17,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tidings.errors import SubscriptionError, TidingsError
+from tidings.index.changes import Change
+from tidings.index.columns import IdColumn
+from tidings.index.layout import Array
 from tidings.language.parser import Asked, Unbound, collecting_young_only, parse, read
+from tidings.model.event import Identifier
 from tidings.model.predicates import Expression
 from tidings.reference import Settings, check_answerable
+from tidings.spark import pieces
 from tidings.spark.attributes import NOTE, add_attributes
 from tidings.spark.files import IndexFiles
 from tidings.spark.metadata import ARRAY, metadata_bytes
@@ -27,14 +34,12 @@ from tidings.store import learned_of, settings_of
 if TYPE_CHECKING:
     import pyarrow
 
-    from tidings.index.part import Part
-
 PIECE = 2**20  # bytes of a file in one row
 GROUP = 2**25  # bytes that one task hands to the driver, about: all of it is in the driver's memory at once
 ROWS = 8_192  # rows that become Python objects together
 SAMPLED = 1_000  # subscriptions that say what is asked for; they are parsed twice
 SHOWN = 1_000  # characters of a refused text, and of what is wrong with it
-COLUMNS = ("segment", "group", "place", "data", "id", "where", "position", "message")
+Made = tuple[IdColumn, dict[str, Array], dict[str, Any]]  # the ids in the order of a segment, its arrays, its notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,7 @@ class Building:
     replace: bool
     id_type: str
     metadata_note: dict[str, Any]
+    uncompiled: int = 0  # so many rows of a task, or fewer, are written down as they are
 
     @property
     def further(self) -> list[str]:
@@ -81,12 +87,20 @@ def built(building: Building, segment: int, batches: Iterable[pyarrow.RecordBatc
     refusals = Refusals([], [], [], [])
     table = _unique(pa.Table.from_batches(kept), refusals).sort_by("id")
     replaced = _replaced(building, table, refusals)
-    part, attributes = _part(building, table, refusals)
-    if len(part):
-        rows = pc.index_in(part.ids.column.arrow().cast(table["id"].type), table["id"].combine_chunks())
-        further = table.drop(["id", "where"]).take(rows).rename_columns(building.further)
-        notes = building.metadata_note | {NOTE: sorted(attributes)}
-        yield from _pieces(building, segment, part, sorted(id for id in replaced if part.find(id) >= 0), further, notes)
+    attributes = set[str]()
+    accepted = _accepted(building, table, refusals, attributes)
+    if table.num_rows > building.uncompiled:
+        ids, arrays, notes = _compiled(building, table, accepted)
+    else:
+        ids, arrays, notes = _written_down(accepted)
+    if len(ids):
+        rows = pc.index_in(ids.arrow().cast(table["id"].type), table["id"].combine_chunks())
+        removed = sorted(replaced.intersection(ids))
+        arrays |= IdColumn.of(removed).arrays("removed")
+        notes |= {**building.metadata_note, NOTE: sorted(attributes), "removed": len(removed)}
+        if building.further:
+            arrays[ARRAY] = metadata_bytes(table.drop(["id", "where"]).take(rows).rename_columns(building.further))
+        yield from _pieces(building, segment, arrays, notes)
     yield from _refused(building, segment, refusals)
 
 
@@ -117,7 +131,7 @@ def _replaced(building: Building, table: pyarrow.Table, refusals: Refusals) -> s
     """The identifiers that the index has already."""
     if building.taken is None:
         return set()
-    index = opened(building.taken).compiled
+    index = opened(building.taken)
     ids = table["id"].to_pylist()
     found = index.among(ids)
     if building.replace:
@@ -128,17 +142,11 @@ def _replaced(building: Building, table: pyarrow.Table, refusals: Refusals) -> s
     return found
 
 
-def _part(building: Building, table: pyarrow.Table, refusals: Refusals) -> tuple[Part, set[str]]:
-    """The compiled rows, without those that are refused here or were before; and the attributes they ask about."""
-    from tidings.index.part import PartBuilder
-    from tidings.planning.statistics import learn_from_subscriptions
-
-    refused = set(refusals.id)
-    sample = table["where"].take(np.arange(0, table.num_rows, max(1, table.num_rows // SAMPLED)))
-    known = [expression for text in sample.to_pylist() if (expression := _readable(text)) is not None]
-    settings = settings_of(building.settings, Path("the index"))
-    learned = learned_of(building.settings, Path("the index")) or learn_from_subscriptions(known)
-    builder, attributes = PartBuilder(learned, settings), set[str]()
+def _accepted(
+    building: Building, table: pyarrow.Table, refusals: Refusals, attributes: set[str]
+) -> Iterator[tuple[Identifier, str, Asked]]:
+    """The rows without those that are refused here or were before; `attributes` grows by what they ask about."""
+    refused, settings = set(refusals.id), settings_of(building.settings, Path("the index"))
     for id, where in collecting_young_only(_rows(table)):
         if id in refused:
             continue
@@ -147,9 +155,27 @@ def _part(building: Building, table: pyarrow.Table, refusals: Refusals) -> tuple
         except TidingsError as error:
             refusals.add(id, where, error)
             continue
-        builder.add(id, where, asked)
         add_attributes(asked, attributes)
-    return builder.part(), attributes
+        yield id, where, asked
+
+
+def _written_down(accepted: Iterable[tuple[Identifier, str, Asked]]) -> Made:
+    change = Change.of((), {id: where for id, where, _ in accepted})
+    return change.ids, change.arrays(), change.notes()
+
+
+def _compiled(building: Building, table: pyarrow.Table, accepted: Iterable[tuple[Identifier, str, Asked]]) -> Made:
+    from tidings.index.part import PartBuilder
+    from tidings.planning.statistics import learn_from_subscriptions
+
+    sample = table["where"].take(np.arange(0, table.num_rows, max(1, table.num_rows // SAMPLED)))
+    known = [expression for text in sample.to_pylist() if (expression := _readable(text)) is not None]
+    learned = learned_of(building.settings, Path("the index")) or learn_from_subscriptions(known)
+    builder = PartBuilder(learned, settings_of(building.settings, Path("the index")))
+    for id, where, asked in accepted:
+        builder.add(id, where, asked)
+    part = builder.part()
+    return part.ids.column, part.arrays(), part.notes()
 
 
 def _rows(table: pyarrow.Table) -> Iterator[tuple[Any, Any]]:
@@ -181,30 +207,26 @@ def _shown(text: str | None) -> str | None:
 
 
 def _pieces(
-    building: Building, segment: int, part: Part, replaced: list[Any], further: pyarrow.Table, notes: dict[str, Any]
+    building: Building, segment: int, arrays: Mapping[str, Array], notes: Mapping[str, Any]
 ) -> Iterator[pyarrow.RecordBatch]:
     """The segment file, in rows: where in the file they begin, and bytes."""
     from tidings.index.array_file import write_arrays
-    from tidings.index.columns import IdColumn
 
-    arrays = part.arrays() | IdColumn.of(replaced).arrays("removed")
-    if further.num_columns:
-        arrays[ARRAY] = metadata_bytes(further)
     with tempfile.TemporaryDirectory(prefix="tidings-") as folder:
         path = Path(folder) / "segment"
-        write_arrays(path, arrays, part.notes() | notes)
+        write_arrays(path, arrays, notes)
         with path.open("rb") as file:
             place = 0
             while piece := file.read(PIECE):
-                yield _batch(building, 1, segment=segment, group=place // GROUP, place=place, data=piece)
+                yield pieces.batch(building.id_type, 1, segment=segment, group=place // GROUP, place=place, data=piece)
                 place += len(piece)
 
 
 def _refused(building: Building, segment: int, refusals: Refusals) -> Iterator[pyarrow.RecordBatch]:
     for start in range(0, len(refusals.id), ROWS):
         some = slice(start, start + ROWS)
-        yield _batch(
-            building,
+        yield pieces.batch(
+            building.id_type,
             len(refusals.id[some]),
             segment=segment,
             group=-1 - start // ROWS,
@@ -213,14 +235,3 @@ def _refused(building: Building, segment: int, refusals: Refusals) -> Iterator[p
             position=refusals.position[some],
             message=refusals.message[some],
         )
-
-
-def _batch(building: Building, rows: int, **columns: Any) -> pyarrow.RecordBatch:
-    """A batch of `rows_schema`; a single value stands for all rows, a column not named is null."""
-    import pyarrow as pa
-
-    id_type = pa.string() if building.id_type == "string" else pa.int64()
-    types = (pa.int32(), pa.int32(), pa.int64(), pa.binary(), id_type, pa.string(), pa.int32(), pa.string())
-    given = [columns.get(name) for name in COLUMNS]
-    made = [each if isinstance(each, list) else [each] * rows for each in given]
-    return pa.RecordBatch.from_arrays([pa.array(each, kind) for each, kind in zip(made, types, strict=True)], COLUMNS)

@@ -7,7 +7,6 @@ whether two folders hold the same version: path and number alone do not, since a
 
 from __future__ import annotations
 
-import atexit
 import os
 import re
 import shutil
@@ -15,7 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from socket import gethostname
@@ -25,18 +24,21 @@ from tidings.errors import StoreError
 from tidings.index.array_file import ArrayFile
 from tidings.index.folder import Version, read_version
 
+SHIPPED = "tidings-"  # how names of shipped files begin, with a digest behind
 UNUSED_SECONDS = 30 * 86_400  # after which a copy is removed, when another one is made
 Opened = tuple[Path, Version, tuple[ArrayFile, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class IndexFiles:
-    """What a task is told of an index. `shipped` has the names of its files among Spark's; none, if it is in place."""
+    """What a task is told of an index. `shipped` has the names of its files among Spark's; none, if it is in place.
+    `given_up` are files and copies that nobody needs any more, which the host may have."""
 
     folder: str
     version: int
     digest: str
     shipped: tuple[str, ...] = ()
+    given_up: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
 
 def digest_of(version: Version, files: Sequence[ArrayFile]) -> str:
@@ -44,9 +46,13 @@ def digest_of(version: Version, files: Sequence[ArrayFile]) -> str:
     found = blake2b(digest_size=16)
     found.update(repr((version.number, version.segments, sorted(version.settings.items()))).encode())
     for file in files:
-        with file.path.open("rb") as source:
-            found.update(source.read(file.size - len(file.body)))
+        found.update(_head(file))
     return found.hexdigest()
+
+
+def _head(file: ArrayFile) -> bytes:
+    with file.path.open("rb") as source:
+        return source.read(file.size - len(file.body))
 
 
 def opened_files(wanted: IndexFiles) -> Opened:
@@ -71,8 +77,11 @@ def opened_files(wanted: IndexFiles) -> Opened:
 def _take_shipped(wanted: IndexFiles, folder: Path) -> None:
     from pyspark import SparkFiles
 
+    for name in wanted.given_up:
+        Path(SparkFiles.get(name)).unlink(missing_ok=True)
+        shutil.rmtree(cache_folder() / name, ignore_errors=True)
     for name in wanted.shipped:
-        _link_or_copy(Path(SparkFiles.get(name)), folder / name.removeprefix(shipped_name(wanted.digest, "")))
+        link_or_copy(Path(SparkFiles.get(name)), folder / name.removeprefix(SHIPPED).partition("-")[2])
     for file in read_version(folder, wanted.version)[1]:
         file.verify()
 
@@ -85,22 +94,23 @@ def _opened(folder: Path, wanted: IndexFiles) -> Opened | None:
         return None
 
 
-def shipped_name(digest: str, name: str) -> str:
-    """Unique among the files of an application, where one name can be used once."""
-    return f"tidings-{digest}-{name}"
+def shipped_names(folder: Path, version: int) -> dict[str, Path]:
+    """The files of a version under the names by which they are shipped. An application can use a name once, so these
+    follow from what is in the files; those of segments from their headers, which have the checksums of the rest."""
+    opened, files = read_version(folder, version)
+    heads = dict(zip(opened.segments, map(_head, files), strict=True))
+    small = [*folder.glob("settings-*.json"), *folder.glob(f"*-{version:010}.json")]
+    heads |= {path.name: path.read_bytes() for path in small}
+    return {
+        f"{SHIPPED}{blake2b(head, digest_size=16).hexdigest()}-{name}": folder / name for name, head in heads.items()
+    }
 
 
-def linked(folder: Path, names: Sequence[str], digest: str) -> list[Path]:
-    """Files of an index under the names by which they are shipped, in a folder of this process."""
-    staged = Path(tempfile.mkdtemp(prefix=f"shipped-{os.getpid()}-", dir=cache_folder()))
-    atexit.register(shutil.rmtree, staged, ignore_errors=True)
-    made = [staged / shipped_name(digest, name) for name in names]
-    for name, path in zip(names, made, strict=True):
-        _link_or_copy(folder / name, path)
-    return made
+def copy_name(digest: str) -> str:
+    return f"index-{digest}"
 
 
-def _link_or_copy(source: Path, target: Path) -> None:
+def link_or_copy(source: Path, target: Path) -> None:
     try:
         os.link(source.resolve(), target)
     except OSError:  # another file system, or one without links
@@ -122,7 +132,7 @@ def cache_folder() -> Path:
 def cached(name: str, fill: Callable[[Path], None]) -> Path:
     """The copy of that name, made by `fill` if this host has none. Several processes may try at once; one succeeds."""
     root = cache_folder()
-    copy = root / f"index-{name}"
+    copy = root / copy_name(name)
     if not copy.exists():
         _remove_unused(root)
         begun = root / f"{copy.name}-{uuid4().hex}.tmp"

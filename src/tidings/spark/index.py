@@ -39,7 +39,7 @@ _serial = count()
 _held: dict[IndexFiles, Index] = {}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Index:
     """One version of an index. It can be read until `close`; without it, until the process ends."""
 
@@ -49,6 +49,7 @@ class Index:
     files: tuple[ArrayFile, ...] = field(repr=False)
     digest: str
     _pin: str | None
+    closed: bool = False
 
     @property
     def in_place(self) -> IndexFiles:
@@ -73,7 +74,7 @@ class Index:
     @property
     def metadata(self) -> StructType:
         """The further columns of the subscriptions."""
-        return metadata_schema(self.files)
+        return metadata_schema(self.version, self.files)
 
     def attributes(self) -> frozenset[str] | None:
         """The columns that matching reads; None where that is unknown, and so all of them are needed."""
@@ -86,7 +87,8 @@ class Index:
         return frozenset(found)
 
     def close(self) -> None:
-        """Lets a writer remove the version."""
+        """Lets a writer remove the version, and whoever made something of it for executors that too."""
+        self.closed = True
         if self._pin is not None:
             with suppress(StoreError):  # the folder is gone, or the pin was given up already
                 unpin(self.folder, self._pin)

@@ -15,10 +15,12 @@ import numpy as np
 
 from tidings.index.layout import Array
 from tidings.rendezvous.scheme import Scheme
+from tidings.spark.arrow_types import short_strings
 from tidings.spark.files import IndexFiles, opened_files
 from tidings.spark.index_keys import keys_by_value, stores_by_value
-from tidings.spark.opening import OpenIndex, opened
+from tidings.spark.opening import opened
 from tidings.spark.subscription_keys import SubscriptionKeys
+from tidings.spark.working import OpenIndex
 
 if TYPE_CHECKING:
     import pyarrow
@@ -49,7 +51,7 @@ def keys_found(
     import pyarrow as pa
 
     made = SubscriptionKeys(scheme, most_keys)
-    for number, part in enumerate(opened(files).compiled.parts):
+    for number, part in enumerate(opened(files).parts):
         wheres, numbers = _arrow(part.wheres), _numbers(part, task, tasks)
         if stores_by_value(scheme):
             found = keys_by_value(part, numbers, most_keys)
@@ -91,11 +93,15 @@ def index_rows(files: IndexFiles, names: tuple[str, ...], task: int, tasks: int)
     import pyarrow as pa
 
     index = opened(files)
-    for part in index.compiled.parts:
+    for part in index.parts:
         ids, wheres, numbers = part.ids.column.arrow(), _arrow(part.wheres), _numbers(part, task, tasks)
         for start in range(0, len(numbers), ROWS):
             rows = pa.array(numbers[start : start + ROWS])
-            columns = [_short(ids.take(rows)), _short(wheres.take(rows)), *_further(index, part, names, rows)]
+            columns = [
+                short_strings(ids.take(rows)),
+                short_strings(wheres.take(rows)),
+                *_further(index, part, names, rows),
+            ]
             yield pa.RecordBatch.from_arrays(columns, ["id", "where", *names])
 
 
@@ -105,7 +111,7 @@ def rows_spread(spreading: Spreading, task: int, tasks: int) -> Iterator[pyarrow
 
     index = opened(spreading.index)
     arrays = opened_files(spreading.places)[2][0].arrays
-    for number, part in enumerate(index.compiled.parts):
+    for number, part in enumerate(index.parts):
         first, shards = arrays[f"first_{number}"], arrays[f"shard_{number}"]
         ids, wheres = part.ids.column.arrow(), _arrow(part.wheres)
         total = len(part.ids)
@@ -116,7 +122,7 @@ def rows_spread(spreading: Spreading, task: int, tasks: int) -> Iterator[pyarrow
             which = np.repeat(np.arange(start, end), counts)
             rows = pa.array(which)
             masks = _masks(own, np.repeat(np.arange(end - start), counts), counts, spreading.words)
-            columns = [pa.array(own), _short(ids.take(rows)), _short(wheres.take(rows))]
+            columns = [pa.array(own), short_strings(ids.take(rows)), short_strings(wheres.take(rows))]
             columns += _further(index, part, spreading.further, rows)
             columns += [pa.array(mask) for mask in masks]
             names = ["shard", "id", "where", *(f"c{at}" for at in range(len(columns) - 3))]
@@ -126,7 +132,7 @@ def rows_spread(spreading: Spreading, task: int, tasks: int) -> Iterator[pyarrow
 def _further(index: OpenIndex, part: Part, names: tuple[str, ...], rows: pyarrow.Array) -> list[pyarrow.Array]:
     import pyarrow as pa
 
-    have = index.metadata.get(str(part.file), {})
+    have = index.columns_of(part)
     return [
         have[name].take(rows).cast(index.types[name]) if name in have else pa.nulls(len(rows), index.types[name])
         for name in names
@@ -151,10 +157,3 @@ def _arrow(texts: TextColumn) -> Any:
 
     buffers = [None, pa.py_buffer(texts.start), pa.py_buffer(texts.data)]
     return pa.Array.from_buffers(pa.large_string(), len(texts), buffers)
-
-
-def _short(column: pyarrow.Array) -> pyarrow.Array:
-    """As Spark takes strings: with short offsets."""
-    import pyarrow as pa
-
-    return column.cast(pa.string()) if pa.types.is_large_string(column.type) else column

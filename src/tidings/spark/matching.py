@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from tidings.errors import SettingError
 from tidings.spark import replicated, sharded
+from tidings.spark.columns import numbered
 from tidings.spark.compiling import compile_index
 from tidings.spark.index import Index, held_index
 from tidings.spark.metadata import must_have_all
@@ -125,7 +126,7 @@ def _compiled(table: DataFrame, columns: Sequence[str]) -> Index:
     for name in columns:
         if name not in table.columns:
             raise SettingError(f"the subscriptions have no column {name!r}; they have: {', '.join(table.columns)}")
-    needed = table.toDF(*[f"c{number}" for number in range(len(table.columns))]).select(
+    needed = numbered(table).select(
         *[
             col(f"c{number}").alias(name)
             for number, name in enumerate(table.columns)

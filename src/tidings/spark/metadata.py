@@ -1,7 +1,8 @@
 """The further columns of subscriptions: kept in the segment files, row by row as the subscriptions are numbered there.
 
 So they belong to the same version as the subscriptions, reach executors with them, and need no join. A file of arrays
-holds numbers, so the table is one array of bytes, in Arrow's file format, which is read where it is mapped.
+holds numbers, so the table is one array of bytes, in Arrow's file format, which is read where it is mapped. Their
+schema is in the settings too, so that an index without any subscription still has its columns.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ import numpy as np
 
 from tidings.errors import SettingError, StoreError
 from tidings.index.array_file import ArrayFile
+from tidings.index.folder import Version
 from tidings.index.layout import Array
 
 if TYPE_CHECKING:
     import pyarrow
     from pyspark.sql.types import StructType
 
-ARRAY = "metadata"  # the name of the bytes in a segment file, and of the schema in its notes
+ARRAY = "metadata"  # the name of the bytes in a segment file, and of the schema in its notes and in the settings
 
 
 def metadata_bytes(table: pyarrow.Table) -> Array:
@@ -43,16 +45,27 @@ def metadata_in(file: ArrayFile) -> dict[str, pyarrow.Array]:
 
 
 def schema_note(schema: StructType) -> dict[str, Any]:
-    """The schema in the form in which the notes of a file hold it."""
+    """The schema in the form in which the notes of a file and the settings hold it."""
     return {ARRAY: json.loads(schema.json())["fields"]}
 
 
-def metadata_schema(files: Sequence[ArrayFile]) -> StructType:
-    """The further columns of all segments together. A column has one type in all of them: see `must_fit`."""
+def metadata_schema(version: Version, files: Sequence[ArrayFile]) -> StructType:
+    """The further columns: those of all segments together, and those that are known without any subscription.
+
+    A column has one type in all of them: see `must_fit`.
+    """
     from pyspark.sql.types import StructType
 
-    found = {field["name"]: field for file in files for field in file.notes.get(ARRAY, ())}
+    notes = [version.settings, *(file.notes for file in files)]
+    found = {field["name"]: field for note in notes for field in note.get(ARRAY, ())}
     return StructType.fromJson({"type": "struct", "fields": list(found.values())})
+
+
+def with_columns_of(known: StructType, added: StructType) -> StructType:
+    """The further columns of an index to which subscriptions with some are added."""
+    from pyspark.sql.types import StructType
+
+    return StructType([*known, *(field for field in added if field.name not in known.names)])
 
 
 def must_fit(added: StructType, kept: StructType) -> None:

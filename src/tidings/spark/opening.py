@@ -8,42 +8,21 @@ from __future__ import annotations
 
 import gc
 import os
-from collections import OrderedDict
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from tidings.spark.files import IndexFiles, Opened, cache_folder, opened_files
-
-if TYPE_CHECKING:
-    import pyarrow
-
-    from tidings.index.compiled import CompiledIndex
+from tidings.spark.files import IndexFiles, cache_folder, opened_files
+from tidings.spark.recent import LastUsed
+from tidings.spark.working import OpenIndex
 
 KEPT_OPEN = 2  # indexes in a worker: that of the running query, and the one before it
-IMPORTING, MATCHING = "importing", "matching"  # what loads most: modules, then kernels
-_open: OrderedDict[IndexFiles, OpenIndex] = OrderedDict()
+IMPORTING, ASKING, MATCHING = "importing", "asking", "matching"  # what loads most: modules, then kernels
+_open: LastUsed[IndexFiles, OpenIndex] = LastUsed(KEPT_OPEN)
 _settled: set[str] = set()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class OpenIndex:
-    """The compiled index, and the further columns of its subscriptions by the file that holds them."""
-
-    compiled: CompiledIndex
-    metadata: dict[str, dict[str, pyarrow.Array]]
-    types: dict[str, pyarrow.DataType]  # of the further columns
-    most_hits: int  # that one event can have, of those that are written down one by one
 
 
 def opened(files: IndexFiles) -> OpenIndex:
     """The index of these files, the same one as long as it is kept."""
-    found = _open.pop(files, None) or _read(opened_files(files))
-    _open[files] = found
-    while len(_open) > KEPT_OPEN:
-        _open.popitem(last=False)
-    return found
+    return _open.get(files, lambda: _read(files))
 
 
 def settle(after: str) -> None:
@@ -61,27 +40,9 @@ def settle(after: str) -> None:
         gc.freeze()
 
 
-def _read(source: Opened) -> OpenIndex:
+def _read(files: IndexFiles) -> OpenIndex:
     choose_kernel_cache()
-    from tidings.index.compiled import CompiledIndex
-    from tidings.language.parser import parse
-    from tidings.spark.metadata import metadata_in
-    from tidings.store import Contents
-
-    folder, version, files = source
-    contents = Contents(folder, version, files)
-    compiled = CompiledIndex(contents.settings, parts=[part for part in contents.parts if len(part)])
-    compiled.add([(id, where, parse(where)) for id, where in contents.recent.items()])
-    metadata = {name: metadata_in(file) for name, file in zip(version.segments, files, strict=True)}
-    types = {name: column.type for columns in metadata.values() for name, column in columns.items()}
-    return OpenIndex(compiled, metadata, types, sum(_most_hits(part.segment) for part in compiled.parts))
-
-
-def _most_hits(segment: Any) -> int:
-    """How many subscriptions stand in tables whose answers are not ranges."""
-    first = segment.bucket_entries[segment.table_buckets]
-    checked: Sequence[int] = (first[1:] - first[:-1])[segment.table_sliced == 0]
-    return min(int(sum(checked)), len(segment.member_shared))
+    return OpenIndex(*opened_files(files))
 
 
 def choose_kernel_cache() -> None:

@@ -1,16 +1,14 @@
-"""What is asked of a strategy: events with the columns that matter, an index, and the form of the answer.
-
-Columns of events are named by their numbers here, because Spark reads dots in names and ignores their case, and
-attributes are told apart by every character.
-"""
+"""What is asked of a strategy: events with the columns that matter, an index, and the form of the answer."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tidings.errors import EventError, IdentifierError, SettingError
+from tidings.spark.columns import numbered
+from tidings.spark.foreign import foreign_type, without_foreign
 from tidings.spark.index import TEXTS, Index
 
 if TYPE_CHECKING:
@@ -27,6 +25,7 @@ class Question:
     index: Index
     id_field: StructField
     attributes: tuple[tuple[int, str], ...]  # position of a column, and the attribute it is
+    foreign: tuple[tuple[str, str], ...]  # attributes with values that Python would not get, and their type
     carried: tuple[tuple[int, StructField], ...]
     columns: tuple[StructField, ...]  # of subscriptions
     lists: bool
@@ -48,27 +47,41 @@ def asked(
     lists: bool,
     reach: str,
 ) -> Question:
+    from pyspark.sql.functions import col
+
     fields = _fields(events, id_column, event_columns, index)
     _must_be_id(fields[id_column], id_column)
     read = index.attributes()
     attributes = [name for name in fields if read is None or name in read]
-    names = list(dict.fromkeys([id_column, *attributes, *event_columns]))
+    foreign = {name: kind for name in attributes if (kind := foreign_type(fields[name].dataType)) is not None}
+    names = list(dict.fromkeys([id_column, *(name for name in attributes if name not in foreign), *event_columns]))
     position = {name: number for number, name in enumerate(names)}
-    _must_differ(["event_id", *event_columns, *(["subscription_id"] * (not lists)), *subscription_columns])
+    read_at = position | {name: number for number, name in enumerate(foreign, len(names))}
+    found = ["subscription_id", *subscription_columns]
+    _must_differ(["event_id", *event_columns, *([list_name(subscription_columns)] if lists else found)])
+    _must_differ(found)
     further = {field.name: field for field in index.metadata}
-    numbers = [events.columns.index(name) for name in names]
-    by_number = events.toDF(*[f"c{number}" for number in range(len(events.columns))])
+    stand_ins = [
+        without_foreign(col(f"c{events.columns.index(name)}"), fields[name].dataType).alias(f"foreign{number}")
+        for number, name in enumerate(foreign)
+    ]
     return Question(
-        by_number.select(*[f"c{number}" for number in numbers]),
+        numbered(events).select(*[f"c{events.columns.index(name)}" for name in names], *stand_ins),
         index,
         fields[id_column],
-        tuple((position[name], name) for name in attributes),
+        tuple((read_at[name], name) for name in attributes),
+        tuple(foreign.items()),
         tuple((position[name], fields[name]) for name in event_columns),
         tuple(further[name] for name in subscription_columns),
         lists,
         reach,
         len(events.columns),
     )
+
+
+def list_name(subscription_columns: Sequence[Any]) -> str:
+    """Of the column with lists: of ids, or of structs where further columns are asked for."""
+    return "subscriptions" if subscription_columns else "subscription_ids"
 
 
 def _fields(events: DataFrame, id_column: str, carried: Sequence[str], index: Index) -> dict[str, StructField]:
@@ -83,6 +96,12 @@ def _fields(events: DataFrame, id_column: str, carried: Sequence[str], index: In
     for name in carried:
         if name not in names:
             raise SettingError(f"the events have no column {name!r} to carry along; they have: {have}")
+        kind = events.schema.fields[names.index(name)].dataType
+        if "interval" in (foreign_type(kind) or ""):
+            raise SettingError(
+                f"the column {name!r} of the events is {kind.simpleString()}, which Spark does not take back from "
+                "Python, so it cannot be carried along; cast it to a string"
+            )
     for name in {name for name in names if names.count(name) > 1}:
         read = index.attributes()
         if read is None or name in read or name == id_column or name in carried:

@@ -7,54 +7,44 @@ and mapped by all workers of the host.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tidings.errors import SettingError, StoreError
 from tidings.index.folder import read_version
-from tidings.spark.files import IndexFiles, digest_of, linked, opened_files, shipped_name
+from tidings.spark.files import IndexFiles, digest_of, opened_files
+from tidings.spark.recent import LastUsed
+from tidings.spark.sessions import application_of, is_classic, is_local
+from tidings.spark.shipping import Holder, as_shipped
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 AUTO, PATH, COPY = "auto", "path", "copy"
 PROBES = 8  # tasks that look for the folder, at least
-_shipped: set[tuple[str, str]] = set()  # application, and digest of what it has been given already
-_seen: dict[tuple[str, IndexFiles], bool] = {}  # whether executors saw the folder: each is asked about once
+REMEMBERED = 100  # versions of which it is known whether executors see them
+_seen: LastUsed[tuple[str, IndexFiles], bool] = LastUsed(REMEMBERED)
 
 
-def reached(spark: SparkSession, files: IndexFiles, reach: str = AUTO) -> tuple[IndexFiles, str]:
-    """The files as executors find them, and in words how and why."""
+def reached(spark: SparkSession, files: IndexFiles, holder: Holder, reach: str = AUTO) -> tuple[IndexFiles, str]:
+    """The files as executors find them until the holder is closed, and in words how and why."""
     if reach not in (AUTO, PATH, COPY):
         raise SettingError(f"reach is one of {AUTO!r}, {PATH!r}, {COPY!r}, not {reach!r}")
     if reach == PATH:
         return files, "read in place, as was asked"
     if reach == COPY:
-        return _as_shipped(spark, files), "shipped, as was asked, and kept once on each host"
+        return as_shipped(spark, files, holder), "shipped, as was asked, and kept once on each host"
     if is_local(spark):
         return files, "read in place: executors run in the driver"
-    if _visible(spark, files):
+    if _seen.get((application_of(spark), files), lambda: _visible(spark, files)):
         return files, "read in place: all executors that were asked see the folder"
-    return _as_shipped(spark, files), "shipped, and kept once on each host: not all executors see the folder"
+    return as_shipped(spark, files, holder), "shipped, and kept once on each host: not all executors see the folder"
 
 
-def reached_folder(spark: SparkSession, folder: Path) -> IndexFiles:
+def files_in(folder: Path) -> IndexFiles:
     """The newest version in a folder that no one else can change now."""
     version, files = read_version(folder)
-    return reached(spark, IndexFiles(str(folder.resolve()), version.number, digest_of(version, files)))[0]
-
-
-def is_local(spark: SparkSession) -> bool:
-    """Whether there are no executors but the driver. Of a session of Spark Connect that is not known."""
-    if not is_classic(spark):
-        return False
-    master = str(spark.sparkContext.master)
-    return master.startswith("local") and not master.startswith("local-cluster")
-
-
-def is_classic(spark: SparkSession) -> bool:
-    return hasattr(spark, "_jvm")
+    return IndexFiles(str(folder.resolve()), version.number, digest_of(version, files))
 
 
 def _visible(spark: SparkSession, files: IndexFiles) -> bool:
@@ -66,13 +56,9 @@ def _visible(spark: SparkSession, files: IndexFiles) -> bool:
         for batch in batches:
             yield pa.RecordBatch.from_arrays([pa.array([_is_here(files)] * batch.num_rows)], ["here"])
 
-    known = _seen.get((application_of(spark), files))
-    if known is not None:
-        return known
     tasks = max(PROBES, 2 * spark.sparkContext.defaultParallelism) if is_classic(spark) else 4 * PROBES
     answers = spark.range(0, tasks, 1, tasks).mapInArrow(look, "here boolean").distinct().collect()
-    visible = _seen[application_of(spark), files] = [row.here for row in answers] == [True]
-    return visible
+    return [row.here for row in answers] == [True]
 
 
 def _is_here(files: IndexFiles) -> bool:
@@ -81,23 +67,3 @@ def _is_here(files: IndexFiles) -> bool:
         return True
     except StoreError:
         return False
-
-
-def _as_shipped(spark: SparkSession, files: IndexFiles) -> IndexFiles:
-    folder = Path(files.folder)
-    version, _ = read_version(folder, files.version)
-    small = [*folder.glob("settings-*.json"), *folder.glob(f"*-{version.number:010}.json")]
-    names = [*version.segments, *sorted({path.name for path in small})]
-    application = application_of(spark)
-    paths = [] if (application, files.digest) in _shipped else linked(folder, names, files.digest)
-    for path in paths:
-        if is_classic(spark):
-            spark.sparkContext.addFile(str(path))
-        else:
-            spark.addArtifacts(str(path), file=True)
-    _shipped.add((application, files.digest))
-    return replace(files, shipped=tuple(shipped_name(files.digest, name) for name in names))
-
-
-def application_of(spark: SparkSession) -> str:
-    return spark.sparkContext.applicationId if is_classic(spark) else str(spark.session_id)  # type: ignore[attr-defined]

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tidings.spark.answering import LISTS, PAIRS, PIECES, Asking, answered, problems_found
-from tidings.spark.question import Question
+from tidings.spark.columns import numbered
+from tidings.spark.question import Question, list_name
 from tidings.spark.reaching import reached
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def problems(question: Question) -> DataFrame:
 
 def explained(question: Question) -> Sequence[str]:
     index = question.index
-    _, how = reached(question.events.sparkSession, index.in_place, question.reach)
+    _, how = reached(question.events.sparkSession, index.in_place, index, question.reach)
     read = ", ".join(name for _, name in question.attributes) or "none"
     sent = f"{len(question.events.columns)} of {question.columns_given} go to Python"
     size = f"{index.subscriptions:,} subscriptions in {len(index.files)} segments, {index.nbytes / 1e6:,.1f} MB"
@@ -54,10 +55,13 @@ def explained(question: Question) -> Sequence[str]:
 
 
 def asking_of(question: Question, form: str) -> Asking:
-    files, _ = reached(question.events.sparkSession, question.index.in_place, question.reach)
+    index = question.index
+    files, _ = reached(question.events.sparkSession, index.in_place, index, question.reach)
     carried = tuple(position for position, _ in question.carried)
     columns = tuple(field.name for field in question.columns)
-    return Asking(files, question.attributes, carried, columns, question.texts, form, question.candidates)
+    return Asking(
+        files, question.attributes, question.foreign, carried, columns, question.texts, form, question.candidates
+    )
 
 
 def _mapped(events: DataFrame, asking: Asking, work: Work, schema: StructType) -> DataFrame:
@@ -76,22 +80,21 @@ def schema_of(question: Question, form: str) -> StructType:
     further: list[StructField] = [StructField(field.name, field.dataType) for field in question.columns]
     if form == PAIRS:
         return StructType([event, id, *further])
-    element = StructType([id, *further]) if further else id.dataType
-    name = "subscriptions" if further else "subscription_ids"
+    inside = [id, *further]
+    if form == PIECES:  # they are taken apart again, in Spark
+        inside = [StructField(f"c{number}", field.dataType, field.nullable) for number, field in enumerate(inside)]
+    element = StructType(inside) if further else id.dataType
     carried = [field for _, field in question.carried]
-    return StructType([event, *carried, StructField(name, ArrayType(element, False), False)])
+    return StructType([event, *carried, StructField(list_name(further), ArrayType(element, False), False)])
 
 
 def as_pairs(question: Question, found: DataFrame) -> DataFrame:
     from pyspark.sql.functions import col, explode
 
-    names = found.columns
-    numbered = found.toDF(*[f"c{number}" for number in range(len(names))])
-    kept = [col(f"c{number}").alias(name) for number, name in enumerate(names[:-1])]
-    each = numbered.select(
-        *[f"c{number}" for number in range(len(names) - 1)], explode(f"c{len(names) - 1}").alias("one")
-    )
+    *names, lists = numbered(found).columns
+    kept = [col(name).alias(field.name) for name, field in zip(names, found.schema, strict=False)]
+    each = numbered(found).select(*names, explode(lists).alias("one"))
     if not question.columns:
         return each.select(*kept, col("one").alias("subscription_id"))
     inner = ["subscription_id", *(field.name for field in question.columns)]
-    return each.select(*kept, *[col("one").getField(name).alias(name) for name in inner])
+    return each.select(*kept, *[col("one").getField(f"c{number}").alias(name) for number, name in enumerate(inner)])

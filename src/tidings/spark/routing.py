@@ -6,7 +6,6 @@ depends on the event alone, so that a task that runs again does the same.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -20,13 +19,14 @@ from tidings.spark.event_keys import Columns, EventKeys, number_of_everywhere
 from tidings.spark.files import IndexFiles, opened_files
 from tidings.spark.keying import set_bits
 from tidings.spark.placement import Placement
+from tidings.spark.recent import LastUsed
 
 if TYPE_CHECKING:
     import pyarrow
 
 ROWS = 4_096  # events that are routed together: the table of their visits has a byte for each of them and shard
 KEPT_OPEN = 2  # plans in a worker: that of the running query, and the one before it
-_open: OrderedDict[IndexFiles, Router] = OrderedDict()
+_open: LastUsed[IndexFiles, Router] = LastUsed(KEPT_OPEN)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,10 +161,8 @@ def visited(routing: Routing, router: Router, batch: pyarrow.RecordBatch) -> tup
 
 def _router(routing: Routing) -> Router:
     """The same one as long as it is kept. The folder of a plan is made for one scheme, and never used again."""
-    found = _open.pop(routing.plan, None)
-    if found is None:
-        found = Router.of(routing, Plan.from_arrays(opened_files(routing.plan)[2][0].arrays, routing.shards))
-    _open[routing.plan] = found
-    while len(_open) > KEPT_OPEN:
-        _open.popitem(last=False)
-    return found
+    return _open.get(routing.plan, lambda: Router.of(routing, _plan(routing)))
+
+
+def _plan(routing: Routing) -> Plan:
+    return Plan.from_arrays(opened_files(routing.plan)[2][0].arrays, routing.shards)

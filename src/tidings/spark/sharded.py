@@ -8,7 +8,6 @@ common the first one answers, and the others are silent: so each match is given 
 from __future__ import annotations
 
 import os
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -22,8 +21,10 @@ from tidings.spark.event_keys import EventKeys
 from tidings.spark.merging import merged, merged_when_all_came
 from tidings.spark.placement import choice, largest_over_mean
 from tidings.spark.question import Question
-from tidings.spark.reaching import application_of, reached
+from tidings.spark.reaching import reached
+from tidings.spark.recent import LastUsed
 from tidings.spark.routing import Router, Routing, routed, visited
+from tidings.spark.sessions import application_of, is_classic
 from tidings.spark.sharding import Sharding
 from tidings.spark.shards import Shards, keyed, made_shards, scanned_share, shard_count
 from tidings.spark.visiting import Visiting, answered_by_shards
@@ -35,8 +36,10 @@ if TYPE_CHECKING:
 
 SAMPLED = 5_000  # events, of which it is counted which keys they visit
 HEAD = 500  # of them, at most, from the beginning of each partition
-KEPT = 4  # indexes in shards that are remembered: a query that is asked for again finds its own
-_made: OrderedDict[tuple[Any, ...], Shards] = OrderedDict()
+UNKNOWN = 2**50  # bytes of a table, or more: what Spark makes of 2**63 - 1 when it does not know them
+BYTES_OF_HEAD, BYTES_OF_SAMPLE = 2**20, 2**24  # and of what leaves a task, and reaches the driver
+KEPT = 4  # indexes in shards that are there for the next query, when no open index needs them any more
+_made: LastUsed[tuple[Any, ...], Shards] = LastUsed(KEPT, lambda shards: shards.is_needed, Shards.remove)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,12 +49,12 @@ class Expected:
     events: int
     visits: Array
     dropped: int
+    nbytes: int  # of the rows that they become
 
     def __str__(self) -> str:
-        each = (
-            f"{self.visits.sum() / self.events:.2f} visits for each event, {self.dropped / self.events:.0%} go nowhere"
-        )
-        return f"{each}; busiest shard {largest_over_mean(self.visits):.2f} times the mean (of {self.events:,} events)"
+        each = f"{self.visits.sum() / self.events:.2f} visits and {self.nbytes / self.events:,.0f} bytes for each event"
+        uneven = f"busiest shard {largest_over_mean(self.visits):.2f} times the mean"
+        return f"{each}, {self.dropped / self.events:.0%} go nowhere; {uneven} (of {self.events:,} events)"
 
 
 def matches(question: Question, sharding: Sharding) -> DataFrame:
@@ -82,8 +85,9 @@ def explained(question: Question, sharding: Sharding) -> Sequence[str]:
     sample = _sample(question) if _is_sampled(question, sharding) else None
     expected = "not known: no sample of the events was taken"
     if sample is not None:
-        expected = str(_expected(_routing(question, shards, _asking(question)), shards, sample))
-    _, how = reached(question.events.sparkSession, index.in_place, question.reach)
+        found = _expected(_routing(question, shards, _asking(question)), shards, sample)
+        expected = f"{found}{_in_all(question.events, found.nbytes / sample.nbytes)}"
+    _, how = reached(question.events.sparkSession, index.in_place, index, question.reach)
     size = f"{index.subscriptions:,} subscriptions, {index.nbytes / 1e6:,.1f} MB"
     keys = f"{len(shards.plan.keys):,} keys, {shards.split_keys} split, {shards.replicated_keys} replicated"
     lists = "; lists are put together by a second one" if question.lists else ""
@@ -103,10 +107,9 @@ def prepared(question: Question, sharding: Sharding) -> Shards:
     """
     spark, index = question.events.sparkSession, question.index
     wanted = (application_of(spark), index.digest, sharding, question.reach)
-    found = _made.pop(wanted, None) or _prepared(question, sharding)
-    _made[wanted] = found
-    while len(_made) > KEPT:
-        _made.popitem(last=False)
+    found = _made.get(wanted, lambda: _prepared(question, sharding))
+    found.users.append(index)
+    _made.drop(lambda each: each.index.path == index.path and each.index.digest != index.digest)
     return found
 
 
@@ -143,29 +146,58 @@ def _is_sampled(question: Question, sharding: Sharding) -> bool:
 
 
 def _sample(question: Question) -> pyarrow.RecordBatch | None:
-    """Some of the events with their hashes, from the beginning of every partition; None if there are none."""
+    """Some of the events with their hashes, from the beginning of every partition; None if there are none.
+
+    A second task chooses among them, so that the driver gets no more than it keeps, however many partitions there are.
+    """
 
     def head(batches: Iterable[Any]) -> Iterator[Any]:
-        left = HEAD
+        rows, nbytes = HEAD, BYTES_OF_HEAD
         for batch in batches:
-            yield batch.slice(0, left)
-            left -= batch.num_rows
-            if left <= 0:
+            some = _as_fit(batch, rows, nbytes)
+            yield some
+            rows, nbytes = rows - some.num_rows, nbytes - some.nbytes
+            if some.num_rows < batch.num_rows or not rows:
                 return
 
+    def choose(batches: Iterable[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        kept: list[Any] = []
+        for batch in batches:
+            table = pa.Table.from_batches([*kept, batch]).sort_by("tag")  # by hashes: any order, and the same again
+            kept = _as_fit(table, SAMPLED, BYTES_OF_SAMPLE).combine_chunks().to_batches()
+        yield from kept
+
     events = _tagged(question)
-    table = events.mapInArrow(head, events.schema).limit(20 * SAMPLED).toArrow()
-    if not table.num_rows:
-        return None
-    rows = np.unique(np.linspace(0, table.num_rows - 1, min(SAMPLED, table.num_rows)).astype(np.int64))
-    (batch,) = table.take(rows).combine_chunks().to_batches()
-    return batch
+    heads = events.mapInArrow(head, events.schema).repartition(1)
+    table = heads.mapInArrow(choose, events.schema).toArrow()
+    return table.combine_chunks().to_batches()[0] if table.num_rows else None
+
+
+def _as_fit(rows: Any, count: int, nbytes: int) -> Any:
+    """The first rows of a batch or table, as many as are wanted and so few that they have no more bytes."""
+    count = min(count, rows.num_rows)
+    while count and rows.slice(0, count).nbytes > nbytes:
+        count //= 2
+    return rows.slice(0, count)
 
 
 def _expected(routing: Routing, shards: Shards, sample: pyarrow.RecordBatch) -> Expected:
+    import pyarrow as pa
+
     rows, shard, _, _ = visited(replace(routing, all_somewhere=False), Router.of(routing, shards.plan), sample)
     dropped = sample.num_rows - len(np.unique(rows))
-    return Expected(sample.num_rows, np.bincount(shard, minlength=routing.shards), dropped)
+    nbytes = sample.take(pa.array(rows)).nbytes + len(rows) * (4 + 4 + 8 * routing.words)
+    return Expected(sample.num_rows, np.bincount(shard, minlength=routing.shards), dropped, nbytes)
+
+
+def _in_all(events: DataFrame, times: float) -> str:
+    """How much all events become, if Spark has an idea of their size: that of files, or what its statistics say."""
+    if not is_classic(events.sparkSession):
+        return ""
+    nbytes = int(str(events._jdf.queryExecution().optimizedPlan().stats().sizeInBytes()))
+    return f"; {times * nbytes / 1e6:,.1f} MB in all, as Spark estimates the events" if nbytes < UNKNOWN else ""
 
 
 # The query

@@ -1,41 +1,43 @@
 """Shards made of an index: the keys of all subscriptions are counted, placed, and each shard is compiled by itself.
 
 The driver sees hashes of keys and counts, never the subscriptions. A shard is a folder with an index of its own; one
-more folder has the table by which events are routed. All of them last as long as the process of the driver.
+more folder has the table by which events are routed. All of them last as long as an open index needs them.
 """
 
 from __future__ import annotations
 
-import atexit
 import math
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import finalize
 
 import numpy as np
 
 from tidings.errors import StoreError
 from tidings.index.array_file import open_arrays
-from tidings.index.folder import Writer, read_version
+from tidings.index.folder import Writer
 from tidings.index.layout import Array
 from tidings.language.parser import parse
 from tidings.model.normal_form import conjunctions
 from tidings.rendezvous.composite import AccessScheme
 from tidings.rendezvous.scheme import Scheme
+from tidings.spark import pieces
 from tidings.spark.building import Building, built
 from tidings.spark.event_keys import Columns, column_of_attribute, number_of_everywhere
-from tidings.spark.files import IndexFiles, digest_of
+from tidings.spark.files import IndexFiles
 from tidings.spark.index import TEXTS, Index
 from tidings.spark.keying import KEY_COLUMNS, Spreading, keys_found, rows_spread
 from tidings.spark.metadata import schema_note
 from tidings.spark.opening import opened
 from tidings.spark.placement import Placement, largest_over_mean, placed
-from tidings.spark.reaching import COPY, PATH, reached
+from tidings.spark.reaching import COPY, PATH, files_in, reached
 from tidings.spark.routing import Plan, words_of
 from tidings.spark.sharding import BUILT_FROM_SAMPLE, SCHEMES, Sharding
+from tidings.spark.shipping import Holder, Use
 from tidings.spark.subscription_keys import FOR_ALL, SubscriptionKeys
 from tidings.spark.tasks import cores_of, in_parts, of_tasks, one_by_one
 from tidings.store import settings_of
@@ -48,7 +50,6 @@ if TYPE_CHECKING:
 BYTES_OF_SHARD = 2**29  # of the whole index, for one shard, where their number is not given
 SAMPLED = 20_000  # subscriptions that a matching tree is built from
 ASKED = 1_000  # subscriptions of which it is asked whether they have keys
-ROWS_SCHEMA = "segment int, group int, place bigint, data binary, id {}, where string, position int, message string"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,6 +74,19 @@ class Keyed:
         return number_of_everywhere(self.keys)
 
 
+class ShardsFolder:
+    """Where the shards of an index lie on the driver, at most until its process ends."""
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="tidings-shards-"))
+        self.closed = False
+        self._end = finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+    def remove(self) -> None:
+        self.closed = True
+        self._end()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Shards:
     """An index in shards. `files` has None for a shard without subscriptions."""
@@ -87,6 +101,16 @@ class Shards:
     subscriptions: int  # that have a key
     sizes: Array  # of the shards, in subscriptions
     scanned: int  # that every event must meet
+    folder: ShardsFolder
+    users: list[Index] = field(default_factory=list)  # versions with this content that were asked of
+
+    @property
+    def is_needed(self) -> bool:
+        self.users[:] = [index for index in self.users if not index.closed]
+        return bool(self.users)
+
+    def remove(self) -> None:
+        self.folder.remove()
 
     @property
     def replication(self) -> float:
@@ -130,7 +154,7 @@ def keyed(spark: SparkSession, index: Index, sharding: Sharding, shards: int, re
     One that would be on more than half of the shards is stored for every event instead: that takes no more room, and no
     event must visit a shard for its sake.
     """
-    files, _ = reached(spark, index.in_place, reach)
+    files, _ = reached(spark, index.in_place, index, reach)
     scheme = scheme_of(index, sharding, shards)
 
     def work(task: int, tasks: int) -> Iterator[Any]:
@@ -177,7 +201,7 @@ def _sampled(index: Index) -> list[Any]:
 
 def _some_wheres(index: Index, count: int) -> list[str]:
     found: list[str] = []
-    parts = opened(index.in_place).compiled.parts
+    parts = opened(index.in_place).parts
     total = sum(map(len, parts))
     for part in parts:
         numbers = np.flatnonzero(part.alive) if part.removed else np.arange(len(part.ids))
@@ -196,13 +220,13 @@ def made_shards(
     placement = placed(found.subscriptions, visits, shards, everywhere, treat_heavy)
     whose, shard = _assigned(found, placement)
     subscriptions, sizes = len(np.unique(whose)), np.bincount(shard, minlength=shards)
-    folder = Path(tempfile.mkdtemp(prefix="tidings-shards-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder = ShardsFolder()
     hidden = _hidden(index, words_of(shards)) if len(shard) > subscriptions else ()
     plan = Plan(found.keys, placement, np.flatnonzero(sizes).astype(np.int32))
-    Writer.create(folder / "plan", {}, [(plan.arrays(), {})]).close()
-    _compile(spark, index, folder, _Spread(whose, shard, hidden, shards), reach)
-    plan_files, *files = _reached_all(spark, [folder / "plan", *(folder / str(each) for each in plan.filled)], reach)
+    Writer.create(folder.path / "plan", {}, [(plan.arrays(), {})]).close()
+    _compile(spark, index, folder.path, _Spread(whose, shard, hidden, shards), reach)
+    names = ["plan", *map(str, plan.filled)]
+    plan_files, *files = _reached_all(spark, [folder.path / name for name in names], folder, reach)
     by_shard = dict(zip(plan.filled.tolist(), files, strict=True))
     return Shards(
         index,
@@ -215,6 +239,7 @@ def made_shards(
         subscriptions,
         sizes,
         int(found.subscriptions[everywhere]) if everywhere >= 0 else 0,
+        folder,
     )
 
 
@@ -255,7 +280,7 @@ class _Spread:
         """For each part of the index the shards of its subscriptions, one after the other, and where each begins."""
         found: dict[str, Array] = {}
         part, number = self.whose >> 32, self.whose & (2**32 - 1)
-        for each, own in enumerate(opened(index.in_place).compiled.parts):
+        for each, own in enumerate(opened(index.in_place).parts):
             here = part == each
             counts = np.bincount(number[here], minlength=len(own.ids))
             found[f"first_{each}"] = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
@@ -268,12 +293,15 @@ def _compile(spark: SparkSession, index: Index, folder: Path, spread: _Spread, r
     from pyspark.sql.types import LongType, StructField, StructType
 
     Writer.create(folder / "places", {}, [(spread.arrays(index), {})]).close()
-    (places,) = _reached_all(spark, [folder / "places"], reach)
     further = index.metadata
-    spreading = Spreading(reached(spark, index.in_place, reach)[0], places, tuple(further.names), len(spread.hidden))
     kept = StructType([*further.fields, *(StructField(name, LongType()) for name in spread.hidden)])
     building = Building(index.version.settings, None, False, index.id_type, schema_note(kept))
-    for shard, path in _received(_segments(spark, spreading, building, kept, spread.shards), folder):
+    with Use() as use:
+        (places,) = _reached_all(spark, [folder / "places"], use, reach)
+        files, _ = reached(spark, index.in_place, index, reach)
+        spreading = Spreading(files, places, tuple(further.names), len(spread.hidden))
+        paths = pieces.received(_segments(spark, spreading, building, kept, spread.shards), folder, _refuse)
+    for shard, path in paths.items():
         file = open_arrays(path)
         file.verify()
         Writer.create(folder / str(shard), index.version.settings, [(file.arrays, file.notes)]).close()
@@ -301,31 +329,16 @@ def _segments(
     numbered = [StructField(f"c{at}", field.dataType) for at, field in enumerate(kept)]
     schema = StructType([StructField("shard", IntegerType()), id, StructField("where", StringType()), *numbered])
     rows = of_tasks(spark, spread, schema).repartitionById(shards, "shard")
-    pieces = rows.mapInArrow(build, ROWS_SCHEMA.format(building.id_type))
-    return one_by_one(in_parts(pieces, "segment", "group"))
+    sent = rows.mapInArrow(build, pieces.schema(building.id_type))
+    return one_by_one(in_parts(sent, "segment", "group"))
 
 
-def _received(rows: Iterator[Row], folder: Path) -> Iterator[tuple[int, Path]]:
-    """The files of segments, when all of them have arrived."""
-    paths: dict[int, Path] = {}
-    for row in rows:
-        if row.data is None:
-            raise StoreError(f"the subscription {row.id!r} of the index cannot be compiled again: {row.message}")
-        paths[row.segment] = folder / f"{row.segment}.segment"
-        paths[row.segment].touch()
-        with paths[row.segment].open("r+b") as file:
-            file.seek(row.place)
-            file.write(row.data)
-    yield from paths.items()
+def _refuse(row: Row) -> None:
+    raise StoreError(f"the subscription {row.id!r} of the index cannot be compiled again: {row.message}")
 
 
-def _reached_all(spark: SparkSession, folders: Sequence[Path], reach: str) -> list[IndexFiles]:
+def _reached_all(spark: SparkSession, folders: Sequence[Path], holder: Holder, reach: str) -> list[IndexFiles]:
     """Folders as executors find them. They lie side by side, so that one of them is asked about for all."""
-    first = reached(spark, _in_place(folders[0]), reach)[0]
+    first = reached(spark, files_in(folders[0]), holder, reach)[0]
     for_all = COPY if first.shipped else PATH
-    return [first, *(reached(spark, _in_place(folder), for_all)[0] for folder in folders[1:])]
-
-
-def _in_place(folder: Path) -> IndexFiles:
-    version, files = read_version(folder)
-    return IndexFiles(str(folder.resolve()), version.number, digest_of(version, files))
+    return [first, *(reached(spark, files_in(folder), holder, for_all)[0] for folder in folders[1:])]

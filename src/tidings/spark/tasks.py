@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from tidings.spark.opening import IMPORTING, settle
-from tidings.spark.reaching import is_classic
+from tidings.spark.sessions import is_classic
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
