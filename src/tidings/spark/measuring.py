@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import logging
 import os
-import time
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from tidings.spark.columns import numbered
 from tidings.spark.records import Records, records_of
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 TABLE = "metrics"  # the folder of the table, in that of the stream's records
 BLOCK = 1_000
-WAIT_SECONDS = 2.0  # for counts after a sink has returned: they come with the end of its first action, or never
+WAIT_SECONDS = 2.0  # at most, for Spark to tell its listeners what happened until a sink returned
 
 log = logging.getLogger("tidings.spark")
 
@@ -49,12 +50,14 @@ class BatchMetrics:
 class Counting:
     """Counts of rows that are taken while they pass."""
 
+    spark: SparkSession
     events: Observation
     matches: Observation
     candidates: Accumulator[int]
 
     def counted(self) -> tuple[int | None, int | None, int | None, int | None]:
         """Events, those without an id, candidates, and matches."""
+        _wait_for_listeners(self.spark)
         events, matches = _observed(self.events), _observed(self.matches)
         if events is None or matches is None:
             return None, None, None, None
@@ -69,9 +72,9 @@ def events_counted(events: DataFrame, id_column: str) -> tuple[DataFrame, Observ
     from pyspark.sql import Observation
     from pyspark.sql.functions import col, count, lit
 
-    observation, quoted = Observation(), id_column.replace("`", "``")
-    counts = (count(lit(1)).alias("events"), count(col(f"`{quoted}`")).alias("ids"))
-    return events.observe(observation, *counts), observation
+    observation, ids = Observation(), f"c{events.columns.index(id_column)}"
+    counts = (count(lit(1)).alias("events"), count(col(ids)).alias("ids"))
+    return numbered(events).observe(observation, *counts).toDF(*events.columns), observation
 
 
 def matches_counted(matches: DataFrame, lists: bool) -> tuple[DataFrame, Observation]:
@@ -79,20 +82,24 @@ def matches_counted(matches: DataFrame, lists: bool) -> tuple[DataFrame, Observa
     from pyspark.sql.functions import col, lit, size
     from pyspark.sql.functions import sum as total
 
-    observation = Observation()
-    each = size(col(matches.columns[-1])) if lists else lit(1)
-    return matches.observe(observation, total(each).alias("matches")), observation
+    observation, by_number = Observation(), numbered(matches)
+    each = size(col(by_number.columns[-1])) if lists else lit(1)
+    return by_number.observe(observation, total(each).alias("matches")).toDF(*matches.columns), observation
+
+
+def _wait_for_listeners(spark: SparkSession) -> None:
+    """Counts come by a listener, after the end of the action that they were taken in. When the listeners have heard all
+    that happened, a count that is not there never comes: the sink ran no action."""
+    from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]  # without type information
+
+    with suppress(Py4JJavaError):  # there is always more to tell: then what is there by now must do
+        spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty(int(1_000 * WAIT_SECONDS))
 
 
 def _observed(observation: Observation) -> dict[str, Any] | None:
     """`Observation.get` waits for an action, for ever if the sink runs none: so it is asked for when it is there."""
     future = observation._jo.future()  # type: ignore[union-attr]  # it is there once something is observed
-    end = time.monotonic() + WAIT_SECONDS
-    while not future.isCompleted():
-        if time.monotonic() > end:
-            return None
-        time.sleep(0.01)
-    return observation.get
+    return observation.get if future.isCompleted() else None
 
 
 def record(records: Records, row: BatchMetrics) -> None:

@@ -29,8 +29,9 @@ from tidings.spark.measuring import (
 from tidings.spark.metadata import must_have_all
 from tidings.spark.pinning import Pins, stream_id
 from tidings.spark.question import asked
-from tidings.spark.reaching import AUTO, is_classic
+from tidings.spark.reaching import AUTO
 from tidings.spark.records import Records, records_of
+from tidings.spark.sessions import is_classic
 from tidings.spark.sharding import Sharding
 from tidings.spark.sinks import Batch, Sink, sink_of
 
@@ -58,6 +59,7 @@ def stream(
     subscription_columns: Sequence[str] = (),
     id_column: str = "id",
     reach: str = AUTO,
+    sharding: Sharding | None = None,
     trigger: str | None = None,
     attempts: int = 3,
     name: str | None = None,
@@ -66,11 +68,12 @@ def stream(
     """Starts a query that delivers the matches of `events`, a streaming DataFrame, to a sink.
 
     `index` is the path of an index; each batch sees its newest version. `checkpoint` is a folder of this stream alone,
-    from which it goes on when it is started again. The columns are those of `match`. `trigger` is None to begin a batch
-    when the one before is done, "available" to take what there is and end, or an interval such as "10 seconds". A sink
-    that fails is tried `attempts` times in a batch; then the query fails, and tries the batch again when it is started
-    again. `name` is that of the query in Spark. `after` is called with the events of each batch that was delivered, the
-    version of the index that it saw, and what it did; like the sink, once more if the batch is done once more.
+    from which it goes on when it is started again. The columns and `sharding` are those of `match`. `trigger` is None
+    to begin a batch when the one before is done, "available" to take what there is and end, or an interval such as "10
+    seconds". A sink that fails is tried `attempts` times in a batch; then the query fails, and tries the batch again
+    when it is started again. `name` is that of the query in Spark. `after` is called with the events of each batch that
+    was delivered, the version of the index that it saw, and what it did; like the sink, once more if the batch is done
+    once more.
     """
     if not events.isStreaming:
         raise SettingError("stream takes a streaming DataFrame, from spark.readStream; for a table there is match")
@@ -82,7 +85,8 @@ def stream(
     if attempts < 1:
         raise SettingError(f"attempts is a number of tries, 1 or more, not {attempts}")
     spark, delivery = events.sparkSession, sink_of(sink)
-    asking = _Asked(strategy, lists, tuple(event_columns), tuple(subscription_columns), id_column, reach)
+    columns = (tuple(event_columns), tuple(subscription_columns))
+    asking = _Asked(strategy, lists, *columns, id_column, reach, sharding or Sharding())
     with open_index(spark, index) as newest:
         asking.matches(events, newest)  # what is wrong with the columns is said now
     records = records_of(spark, checkpoint)
@@ -108,12 +112,13 @@ class _Asked:
     subscription_columns: tuple[str, ...]
     id_column: str
     reach: str
+    sharding: Sharding
 
     def matches(self, events: DataFrame, index: Index, candidates: Accumulator[int] | None = None) -> DataFrame:
         must_have_all(index.files, self.subscription_columns, index.metadata)
         columns = (self.event_columns, self.subscription_columns)
         question = asked(events, index, self.id_column, *columns, self.lists, self.reach)
-        return matches_of(replace(question, candidates=candidates), self.strategy, Sharding())
+        return matches_of(replace(question, candidates=candidates), self.strategy, self.sharding)
 
 
 @dataclass(slots=True, eq=False)
@@ -154,7 +159,7 @@ class _Batches:
             matches, of_matches = matches_counted(found, self.asking.lists)
             try:
                 self.sink.write(matches, batch)
-                return Counting(of_events, of_matches, candidates)
+                return Counting(events.sparkSession, of_events, of_matches, candidates)
             except Exception as error:
                 # What tidings says is wrong stays wrong, and the jobs of a query that is being stopped are cancelled.
                 if attempt + 1 == self.attempts or isinstance(error, TidingsError) or self._is_stopping():
