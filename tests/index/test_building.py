@@ -19,7 +19,7 @@ from tidings.index.assembling import SMALLEST_GROUP, assembled
 from tidings.index.grams import rarest
 from tidings.index.invariants import check_segment
 from tidings.index.layout import Array, Segment
-from tidings.index.literals import is_long, key_of, keys_of
+from tidings.index.literals import key_of, keys_of
 from tidings.index.placing import Placing
 from tidings.index.recipes import Recipes
 from tidings.index.slots import Slots
@@ -27,6 +27,7 @@ from tidings.language import builder, parser
 from tidings.language.parser import Asked, Unbound, read
 from tidings.model.predicates import And, Comparison, Expression
 from tidings.model.values import AttributeType, Literal
+from tidings.planning.long_numbers import is_long
 from tidings.planning.statistics import EventStatistics
 
 Built = tuple[Segment, Array, list[Any]]  # the segment, which of the added its subscriptions are, and its slots
