@@ -1,7 +1,12 @@
-"""A real cluster: a standalone master and two workers, processes of this machine on loopback. One of them is killed."""
+"""A real cluster: a standalone master and two workers, processes of this machine on loopback. One of them is killed.
+
+What is compiled there before has more subscriptions than are asked one by one. The killed worker takes down a task of
+the first strategy; the second one runs on the worker that is left, and finds its files there or gets them.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -16,11 +21,13 @@ import pytest
 
 import tidings
 from conftest import SOURCE, _version_of_java
+from tidings.index.folder import read_version
 
 PROGRAM = Path(__file__).parent / "programs" / "match_on_cluster.py"
 START_SECONDS, JOB_SECONDS = 90, 240  # on a busy machine
 TASKS, EVENTS = 12, 240  # of the program
-WHERES = {f"s{number}": f"n {'<>='[number % 3]} {number}" for number in range(20)}
+STRATEGIES = ("replicated", "sharded")
+WHERES = {f"s{number}": f"n {'<>='[number % 3]} {number % 20} AND n <> {number % 7}" for number in range(2_400)}
 
 
 class Cluster:
@@ -91,8 +98,8 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
 
 @pytest.mark.slow
 def test_a_worker_killed_while_the_job_runs_changes_nothing(cluster: Cluster, tmp_path: Path) -> None:
-    with tidings.Matcher(tmp_path / "index") as matcher:
-        matcher.add_many(WHERES.items())
+    lines = (json.dumps({"id": id, "where": where}) + "\n" for id, where in WHERES.items())
+    (tmp_path / "subscriptions.json").write_text("".join(lines))
     (tmp_path / "marks").mkdir()
     with (tmp_path / "output.txt").open("w") as output:
         job = subprocess.Popen(
@@ -109,14 +116,11 @@ def test_a_worker_killed_while_the_job_runs_changes_nothing(cluster: Cluster, tm
         with suppress(ProcessLookupError):
             os.killpg(job.pid, signal.SIGKILL)
         job.wait(START_SECONDS)
-    found = (tmp_path / "found").read_text().splitlines()
-    expected = [
-        f"{id} {subscription}"
-        for id in range(EVENTS)
-        for subscription, where in WHERES.items()
-        if tidings.holds(where, {"n": id % 20})
-    ]
-    assert found == sorted(expected)
+    assert [file.notes["compiled"] for file in read_version(tmp_path / "index")[1]] == [True, True]
+    by_number = {n: [id for id, where in WHERES.items() if tidings.holds(where, {"n": n})] for n in range(20)}
+    expected = sorted(f"{id} {subscription}" for id in range(EVENTS) for subscription in by_number[id % 20])
+    for strategy in STRATEGIES:
+        assert (tmp_path / f"found-{strategy}").read_text().splitlines() == expected, strategy
     begun, again = ({name.partition("-")[0] for name in marks_of(tmp_path, worker)} for worker in ("one", "two"))
     assert begun & again, "no task that the dead worker had begun was run again by the other"
 

@@ -1,6 +1,8 @@
-"""A job on a cluster: matches events in many tasks, each of which leaves a mark when it begins, and takes a while.
+"""Jobs on a cluster: an index is compiled, and events are matched in many tasks, each of which leaves a mark when it
+begins, and takes a while.
 
-Usage: match_on_cluster.py MASTER FOLDER   with the index in FOLDER; marks go to FOLDER/marks, matches to FOLDER/found.
+Usage: match_on_cluster.py MASTER FOLDER   with the subscriptions in FOLDER/subscriptions.json; the index goes to
+FOLDER/index, marks to FOLDER/marks, matches to FOLDER/found-STRATEGY.
 """
 
 from __future__ import annotations
@@ -12,9 +14,13 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from tidings.spark import match
+from tidings.spark import Sharding, compile_index, match
 
 TASKS, EVENTS = 12, 240
+STRATEGIES: dict[str, dict[str, Any]] = {
+    "replicated": {"reach": "copy"},
+    "sharded": {"sharding": Sharding(3, by_events=False)},
+}
 
 
 def main(master: str, folder: Path) -> None:
@@ -50,10 +56,14 @@ def main(master: str, folder: Path) -> None:
         time.sleep(0.7)  # long enough for its worker to be killed meanwhile
         yield from batches
 
-    events = spark.range(0, EVENTS, 1, TASKS).selectExpr("id", "int(id % 20) AS n").mapInArrow(marked, "id long, n int")
-    found = match(events, folder / "index").collect()
-    lines = sorted(f"{row.event_id} {row.subscription_id}" for row in found)
-    (folder / "found").write_text("\n".join(lines), encoding="utf-8")
+    subscriptions = spark.read.schema("id string, where string").json(str(folder / "subscriptions.json"))
+    compile_index(subscriptions, folder / "index", segments=2, progress=False)
+    rows = spark.range(0, EVENTS, 1, TASKS).selectExpr("id", "int(id % 20) AS n")
+    events = rows.mapInArrow(marked, "id long, n int")
+    for strategy, options in STRATEGIES.items():
+        found = match(events, folder / "index", strategy, **options).collect()
+        lines = sorted(f"{row.event_id} {row.subscription_id}" for row in found)
+        (folder / f"found-{strategy}").write_text("\n".join(lines), encoding="utf-8")
     spark.stop()
 
 
