@@ -360,7 +360,10 @@ def start_tag(plan, nodes, data, at, end, parent, behind, names, spaces):  # typ
 
 @compiled
 def scan(plan, nodes, data, start, end, raw):  # type: ignore[no-untyped-def]
-    """Reads the document data[start:end] into `nodes`: DONE, FOREIGN, or MORE_NODES where they do not fit."""
+    """Reads the document data[start:end] into `nodes`: DONE, FOREIGN, or MORE_NODES where they do not fit.
+
+    Elements are opened and closed in here: a function of its own for that makes reading take a sixth longer.
+    """
     used = int64s(nodes, N.used)
     used[_NODES], used[_DEEP], used[_TEXTS], used[_ASIDE] = 0, 0, 0, end - start
     at = -1 if end - start > LARGEST else declaration(data, start, end, raw)
@@ -396,10 +399,21 @@ def scan(plan, nodes, data, start, end, raw):  # type: ignore[no-untyped-def]
             else:
                 at = aside(nodes, data, at, end, open_nodes[inside])
         else:
-            if inside == DEEPEST or (inside == 0 and roots == 1):
+            behind = tag_end(data, at + 1, end)
+            if behind <= at + 1 or inside == DEEPEST or (inside == 0 and roots == 1):
                 return _FOREIGN
-            roots = 1
-            at, inside = _element(plan, nodes, data, at, end, inside, open_nodes, tags, names, spaces)
+            roots, parent = 1, open_nodes[inside]
+            inside += 1
+            open_nodes[inside], tags[2 * inside], tags[2 * inside + 1] = used[_NODES], at + 1, behind - at - 1
+            used[_DEEP] = max(used[_DEEP], inside)
+            spaces[CURRENT_DEPTH] = inside
+            at = start_tag(plan, nodes, data, at, end, parent, behind, names, spaces)
+            if at >= 0 and data[at] == _SLASH:
+                at = at + 1 if at + 1 < end and data[at + 1] == _GT else -1
+                int32s(nodes, N.end)[open_nodes[inside]] = used[_NODES]
+                close_scope(spaces, inside)
+                inside -= 1
+            at = at + 1 if at >= 0 else -1
         if at < 0:
             return _FOREIGN
     if inside or not roots:
@@ -407,28 +421,6 @@ def scan(plan, nodes, data, start, end, raw):  # type: ignore[no-untyped-def]
     int64s(nodes, N.length)[0] = used[_TEXTS]
     int32s(nodes, N.end)[0] = used[_NODES]
     return _DONE
-
-
-@compiled
-def _element(plan, nodes, data, at, end, inside, open_nodes, tags, names, spaces):  # type: ignore[no-untyped-def]
-    """An element with its start tag, at its `<`. The place behind that, or -1, and how many elements are open then."""
-    used, behind = int64s(nodes, N.used), tag_end(data, at + 1, end)
-    if behind <= at + 1:
-        return -1, inside
-    parent, inside = open_nodes[inside], inside + 1
-    open_nodes[inside], tags[2 * inside], tags[2 * inside + 1] = used[_NODES], at + 1, behind - at - 1
-    used[_DEEP] = max(used[_DEEP], inside)
-    spaces[CURRENT_DEPTH] = inside
-    at = start_tag(plan, nodes, data, at, end, parent, behind, names, spaces)
-    if at < 0:
-        return -1, inside
-    if data[at] == _SLASH:
-        if at + 1 == end or data[at + 1] != _GT:
-            return -1, inside
-        int32s(nodes, N.end)[open_nodes[inside]] = used[_NODES]
-        close_scope(spaces, inside)
-        return at + 2, inside - 1
-    return at + 1, inside
 
 
 @compiled
