@@ -182,7 +182,7 @@ class Matcher:
         return len(gone)
 
     def subscriptions(self) -> Iterator[Subscription]:
-        """All subscriptions, in no particular order."""
+        """All subscriptions, in no particular order. While they are read, no other thread may change any."""
         if self._index is not None:
             yield from (Subscription(id, parse(where)) for id, where in self._index.rows())
         yield from (Subscription(id, expression) for id, (_, expression) in self._recent.items())
