@@ -72,7 +72,7 @@ $(VENV)/installed-dev: pyproject.toml $(VENV)/pyvenv.cfg
 $(OLDEST)/installed: pyproject.toml $(VENV)/pyvenv.cfg
 	@echo "installing tidings[dev,spark] with pyspark 4.1 into $(OLDEST) …"
 	@$(BIN)/python -m venv $(OLDEST)
-	@$(OLDEST)/bin/python -m pip install --quiet --editable '.[dev,spark]' 'pyspark<4.2'
+	@$(OLDEST)/bin/python -m pip install --quiet --editable '.[dev,spark]' 'pyspark[connect]<4.2'
 	@touch $@
 
 # A prerequisite before the environment: where Java is missing, that is said before Spark is downloaded.

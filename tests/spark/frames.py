@@ -11,6 +11,7 @@ import pyarrow as pa
 
 # How one event becomes a row, and two tables one, is the same for every matcher that takes tables.
 from matchers import CannotCarryError, _joined, _row_of
+from tidings.spark.arrow_types import arrow_type
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -69,12 +70,12 @@ def _put(tables: list[pa.Table], row: pa.Table) -> None:
 
 def _must_be_known(schema: pa.Schema) -> None:
     from pyspark.errors import PySparkException
-    from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+    from pyspark.sql.pandas.types import from_arrow_schema
 
     if any(_has_nul_inside(field.type) for field in schema):
         raise CannotCarryError("the name of a field inside a record ends at a NUL on the way from Java to Python")
     try:
-        to_arrow_schema(from_arrow_schema(schema), timezone="UTC")
+        arrow_type(from_arrow_schema(schema))
     except PySparkException as error:
         raise CannotCarryError(str(error)) from None
 

@@ -473,7 +473,12 @@ def test_spark_keeps_nothing_of_what_was_compiled(spark: SparkSession, tmp_path:
     from tidings.spark import Sharding, match, remove_ids
 
     context: Any = spark.sparkContext._jsc
-    kept = context.sc().dagScheduler().activeQueryToJobs()
+    try:
+        kept = context.sc().dagScheduler().activeQueryToJobs()
+    except Exception as error:
+        if "activeQueryToJobs" not in str(error):
+            raise
+        pytest.skip("this version of Spark has no such table")
     before = kept.size()
     path = tmp_path / "index"
     compiled(table(spark, GOOD), path)

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pyarrow
+    from pyspark.sql.types import DataType
+
+
+def arrow_type(kind: DataType) -> pyarrow.DataType:
+    """What a type of Spark is in Arrow. Moments are in UTC, which pyspark 4.1 takes for granted and 4.3 asks for."""
+    from pyspark.sql.pandas.types import to_arrow_type
+
+    convert: Callable[..., pyarrow.DataType] = to_arrow_type
+    return convert(kind, timezone="UTC") if "timezone" in signature(convert).parameters else convert(kind)
 
 
 def short_strings(column: pyarrow.Array) -> pyarrow.Array:

@@ -23,6 +23,7 @@ from tidings.model.predicates import Expression
 from tidings.model.result import EventProblem
 from tidings.model.values import normal
 from tidings.reference import Reading, truth
+from tidings.spark.arrow_types import arrow_type
 from tidings.spark.metadata import metadata_in, metadata_schema
 from tidings.spark.uncompiled import columns_of
 from tidings.store import Contents
@@ -68,15 +69,13 @@ class OpenIndex:
     """The version of an index, mapped."""
 
     def __init__(self, folder: Path, version: Version, files: Sequence[ArrayFile]) -> None:
-        from pyspark.sql.pandas.types import to_arrow_type
-
         contents = Contents(folder, version, files)
         self._settings, self._learned = contents.settings, contents.learned
         self._columns: dict[str | None, Mapping[str, pyarrow.Array]] = {
             name: metadata_in(file) for name, file in zip(version.segments, files, strict=True)
         }
         fields = metadata_schema(version, files)
-        self.types = {field.name: to_arrow_type(field.dataType, timezone="UTC") for field in fields}
+        self.types = {field.name: arrow_type(field.dataType) for field in fields}
         self.types |= {name: column.type for columns in self._columns.values() for name, column in columns.items()}
         self._waiting = _waiting(files, contents.recent) if contents.recent else None
         self._compiled: CompiledIndex | None = None
