@@ -180,6 +180,14 @@ def test_files_without_a_row_are_no_error(spark: SparkSession, tmp_path: Path, e
     assert (summary.subscriptions, summary.events, summary.matches, summary.usable) == (0, 3, 0, True)
 
 
+def test_subscriptions_of_a_header_alone_have_its_columns(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "header.csv").write_text("id,where,owner\n")
+    asked = request(tmp_path, "m.csv", subscriptions=str(tmp_path / "header.csv"), subscription_columns=("owner",))
+    summary = match_files(asked)
+    assert (summary.subscriptions, summary.events, summary.matches, summary.usable) == (0, 3, 0, True)
+    assert (tmp_path / "m.csv").read_text() == "event_id,subscription_id,owner\n"
+
+
 @pytest.mark.parametrize("out", ["none.csv", "none.jsonl", "none.parquet"])
 def test_no_match_is_a_file_without_rows(spark: SparkSession, tmp_path: Path, out: str) -> None:
     nobody = written(tmp_path / "nobody.jsonl", [{"id": 1, "where": "symbol = 'X'"}])
@@ -295,6 +303,14 @@ def test_a_stream_goes_on_where_it_was(spark: SparkSession, tmp_path: Path) -> N
     assert pairs_in_batches(tmp_path / "matches") == PAIRS
 
 
+def test_a_stream_may_be_sharded(spark: SparkSession, tmp_path: Path) -> None:
+    written(tmp_path / "events" / "0.json", EVENTS)
+    options: dict[str, Any] = {"streaming": True, "strategy": "sharded", "scheme": "elements"}
+    summary = match_files(request(tmp_path, "matches", events=str(tmp_path / "events"), format="jsonl", **options))
+    assert summary.matches == len(PAIRS)
+    assert pairs_in_batches(tmp_path / "matches") == PAIRS
+
+
 def test_a_restart_delivers_each_match_once_and_a_begun_batch_keeps_its_subscriptions(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -390,9 +406,8 @@ def test_a_stream_reports_rows_in_error(spark: SparkSession, tmp_path: Path) -> 
         (["--follow"], "--follow is for streams; add --streaming, or leave it out"),
         (["--checkpoint", "c"], "--checkpoint is for streams"),
         (["--lists", "--format", "csv"], "csv cannot hold"),
-        (["--strategy", "magic"], "--strategy is one of auto, replicated, sharded, not 'magic'"),
+        (["--strategy", "magic"], "strategy is one of auto, replicated, sharded, not 'magic'"),
         (["--scheme", "magic"], "scheme is one of rendezvous, or the name of one"),
-        (["--scheme", "words", "--streaming"], "--scheme is for tables"),
         (["--analyser", "klingon"], "there is no analyser named 'klingon'"),
         (["--event-column", "a", "--subscription-column", "a"], "the output would have two columns a: "),
         (["--out", "m.csv.bz2"], "what can be compressed is one file of csv or JSON lines, by gzip"),

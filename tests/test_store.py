@@ -14,7 +14,7 @@ from tidings.index.layout import LAYOUT
 
 
 def test_a_folder_belongs_to_one_matcher_at_a_time(tmp_path: Path) -> None:
-    with Matcher(tmp_path), pytest.raises(StoreError, match="is open in another matcher; close that one first"):
+    with Matcher(tmp_path), pytest.raises(StoreError, match="is being changed elsewhere, by an open matcher or a job"):
         Matcher(tmp_path)
     Matcher(tmp_path).close()
 

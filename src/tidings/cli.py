@@ -31,6 +31,7 @@ from tidings.planning.statistics import learn_from_events
 from tidings.reference import check_answerable
 
 CONJUNCTIONS_SHOWN = 10
+ANALYSER = "How text is cut into words: simple, english, or package.module:NAME of your own."
 _ASSIGNMENTS = {
     "--read-as": "attribute=type, such as published=timestamp",
     "--read-option": "name=value, such as sep=;",
@@ -146,7 +147,7 @@ def explain_command(
         list[str] | None,
         typer.Option("--read-as", metavar="ATTRIBUTE=TYPE", help="Read a JSON value as a timestamp or a decimal."),
     ] = None,
-    analyser: Annotated[str, typer.Option(help="How text is cut into words: simple or english.")] = "simple",
+    analyser: Annotated[str, typer.Option(help=ANALYSER)] = "simple",
 ) -> None:
     """Say why the event in FILE matches a subscription, or why not. Status 0 when it matches, 1 when it does not."""
     try:
@@ -206,7 +207,7 @@ def match_command(
     index: Annotated[
         str | None, _matching(metavar="FOLDER", help="Keep the compiled index here, for the next time.")
     ] = None,
-    analyser: Annotated[str | None, _matching(help="How text is cut into words: simple or english.")] = None,
+    analyser: Annotated[str | None, _matching(help=ANALYSER)] = None,
     master: Annotated[str, _spark(help="Spark's master, such as spark://host:7077.")] = "local[*]",
     conf: Annotated[list[str] | None, _spark(metavar="NAME=VALUE", help="A setting of Spark; may be repeated.")] = None,
     streaming: Annotated[

@@ -259,7 +259,7 @@ def test_remains_of_an_index_are_not_built_upon(tmp_path: Path, left: str) -> No
 
 
 def test_a_folder_belongs_to_one_writer_at_a_time(tmp_path: Path) -> None:
-    words = "is open in another matcher; close that one first"
+    words = "is being changed elsewhere, by an open matcher or a job"
     with Writer.create(tmp_path, {}), pytest.raises(StoreError, match=words):
         Writer.open(tmp_path)
     with Writer.open(tmp_path) as writer:

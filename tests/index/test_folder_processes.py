@@ -165,7 +165,7 @@ def test_of_many_who_create_at_once_one_wins(tmp_path: Path, attempt: int) -> No
     assert len(won) == 1
     assert read_version(tmp_path / "a" / "index")[0] == Version(1, (), {"by": won[0]})
     assert len(refused) == 3
-    assert all("already holds a matcher" in words or "is open in another matcher" in words for words in refused)
+    assert all("already holds a matcher" in words or "is being changed elsewhere" in words for words in refused)
 
 
 def test_one_who_creates_while_another_waits_for_the_lock_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

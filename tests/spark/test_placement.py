@@ -136,10 +136,10 @@ def test_the_number_of_shards_has_bounds(shards: int) -> None:
 
 
 def test_choice() -> None:
-    sizes = "the index has 1,000 MB, and a host 4,000 MB of memory"
+    sizes = "the index has 1.0 GB, and a host 4.0 GB of memory"
     stays = f"each host maps the whole index, and events stay where they are: {sizes}"
     assert choice(10**9, 4 * 10**9, 0) == (False, stays)
-    sizes = "the index has 3,000 MB, and a host 4,000 MB of memory"
+    sizes = "the index has 3.0 GB, and a host 4.0 GB of memory"
     assert choice(3 * 10**9, 4 * 10**9, 0.1) == (True, f"{sizes}: more than 50% of it")
     why_not = f"80% of the subscriptions meet every event wherever they are, although {sizes}"
     assert choice(3 * 10**9, 4 * 10**9, 0.8) == (False, why_not)

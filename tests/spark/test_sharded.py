@@ -346,7 +346,7 @@ def test_explained(spark: SparkSession, index: Path, capsys: pytest.CaptureFixtu
         r" visits and \d+ bytes for each event, 0% go nowhere; busiest shard .*; lists are put together", said
     )
     match(spark.range(0, 5_000, 1, 2).selectExpr("id", "id n"), index, "sharded", explain=True)
-    assert re.search(r"\(of 1,000 events\); \d\.\d MB in all, as Spark estimates the events", capsys.readouterr().out)
+    assert re.search(r"\(of 1,000 events\); \d+\.\d kB in all, as Spark estimates the events", capsys.readouterr().out)
     assert "(of 60 events); lists are put together by a second one" in said
     match(events(spark), index, explain=True)
     assert "strategy   replicated: each host maps the whole index" in capsys.readouterr().out

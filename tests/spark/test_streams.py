@@ -15,9 +15,11 @@ import tidings
 from spark.frames import rows_of
 from tidings.errors import SettingError, StoreError
 from tidings.index.folder import Writer, read_version
-from tidings.spark import Batch, BatchMetrics, Index, ParquetSink, Sink, metrics, problems, stream
+from tidings.spark import Batch, BatchMetrics, Index, ParquetSink, Sharding, Sink, metrics, problems, sharded, stream
 from tidings.spark import streaming as streaming_module
 from tidings.spark.measuring import WAIT_SECONDS
+from tidings.spark.question import Question
+from tidings.spark.shards import Shards
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -202,6 +204,29 @@ def test_lists_and_columns(setting: Setting) -> None:
     found = setting.spark.read.parquet(str(setting.matches)).drop("batch")
     assert [(id, n, sorted(ids)) for id, n, ids in rows_of(found)] == [("a", 1, ["all", "one"]), ("b", 2, ["all"])]
     assert [row.matches for row in metrics(setting.checkpoint)] == [3]
+
+
+@pytest.mark.parametrize("sharding", [None, Sharding(3, "elements"), Sharding(2, "matching tree", by_events=False)])
+def test_a_sharded_stream(setting: Setting, monkeypatch: pytest.MonkeyPatch, sharding: Sharding | None) -> None:
+    """Each version of the index is divided as was asked, and the matches are those of any stream."""
+    divided: list[tuple[int, Sharding]] = []
+    prepare = sharded._prepared
+
+    def noted(question: Question, how: Sharding) -> Shards:
+        divided.append((question.index.version.number, how))
+        return prepare(question, how)
+
+    monkeypatch.setattr(sharded, "_prepared", noted)
+    options: dict[str, Any] = {"strategy": "sharded", "sharding": sharding}
+    setting.subscribe(one="n = 1", all="TRUE")
+    setting.publish(0, ("a", 1), ("b", 2))
+    setting.run(**options)
+    setting.subscribe(two="n = 2")
+    setting.publish(1, ("c", 1), ("d", 2))
+    setting.run(**options)
+    first = [("a", "all", 0), ("a", "one", 0), ("b", "all", 0)]
+    assert setting.delivered() == [*first, ("c", "all", 1), ("c", "one", 1), ("d", "all", 1), ("d", "two", 1)]
+    assert divided == [(row.version, sharding or Sharding()) for row in metrics(setting.checkpoint)]
 
 
 def test_a_sink_that_runs_no_action_leaves_the_counts_unknown(setting: Setting) -> None:

@@ -344,7 +344,10 @@ def _locked(file: Path, operation: int) -> BinaryIO:
             lock.close()
             raise
     except BlockingIOError:
-        raise StoreError(f"{file.parent} is open in another matcher; close that one first") from None
+        raise StoreError(
+            f"{file.parent} is being changed elsewhere, by an open matcher or a job that compiles; close that one, or "
+            "wait until it is done"
+        ) from None
     except OSError as error:
         raise StoreError(f"{file} cannot be locked: {error}") from None
     return lock

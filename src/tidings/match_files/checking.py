@@ -65,8 +65,6 @@ def _check_streaming(request: Request) -> None:
             f"--streaming takes a folder to which files are added, and {request.events} is a file; give its folder, or "
             "leave out --streaming"
         )
-    if request.scheme is not None:
-        raise SettingError("--scheme is for tables, and a stream is sharded by the default one; leave it out")
 
 
 def _check_columns(request: Request) -> None:
@@ -83,10 +81,9 @@ def _check_columns(request: Request) -> None:
 def _check_matching(request: Request) -> None:
     must_have_pyspark()
     from tidings.spark import Sharding
-    from tidings.spark.matching import STRATEGIES
+    from tidings.spark.matching import must_be_strategy
 
-    if request.strategy not in ("auto", *STRATEGIES):
-        raise SettingError(f"--strategy is one of {', '.join(['auto', *STRATEGIES])}, not {request.strategy!r}")
+    must_be_strategy(request.strategy)
     if request.scheme is not None:
         Sharding(scheme=request.scheme)
     if request.analyser is not None:

@@ -17,7 +17,7 @@ from tidings.match_files.summary import PROBLEMS_SHOWN, Problem, TopSubscription
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from tidings.spark import Index
+    from tidings.spark import Index, Sharding
 
 ROW_SHOWN = 80  # characters of a row that cannot be read
 
@@ -73,7 +73,7 @@ def write_matches(request: Request, events: DataFrame, index: str, folder: str, 
     from pyspark.sql import Observation
     from pyspark.sql.functions import col, count, lit, size, sum
 
-    from tidings.spark import Sharding, match
+    from tidings.spark import match
 
     seen, found = Observation(), Observation()
     corrupt = [count(CORRUPT).alias("corrupt")] if CORRUPT in events.columns else []
@@ -88,11 +88,17 @@ def write_matches(request: Request, events: DataFrame, index: str, folder: str, 
         event_columns=request.event_columns,
         subscription_columns=request.subscription_columns,
         id_column=request.id_column,
-        sharding=Sharding(scheme=request.scheme) if request.scheme is not None else None,
+        sharding=sharding_of(request),
     )
     each = sum(size(matches.columns[-1])) if request.lists else count(lit(1))
     write_table(matches.observe(found, each.alias("matches")), request.out_format, folder, overwrite)
     return Written(seen.get["events"], seen.get["known"], found.get["matches"] or 0)
+
+
+def sharding_of(request: Request) -> Sharding | None:
+    from tidings.spark import Sharding
+
+    return Sharding(scheme=request.scheme) if request.scheme is not None else None
 
 
 def problem_table(request: Request, events: DataFrame, index: Index | str) -> DataFrame:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tidings.errors import SettingError
-from tidings.match_files.counting import Counted, first_problems, problem_table, top_subscriptions
+from tidings.match_files.counting import Counted, first_problems, problem_table, sharding_of, top_subscriptions
 from tidings.match_files.formats import CSV, CSV_OPTIONS, JSONL, SPARK_NAMES, local_path
 from tidings.match_files.output import write_table
 from tidings.match_files.request import Request
@@ -97,6 +97,7 @@ def counted_stream(
             event_columns=request.event_columns,
             subscription_columns=request.subscription_columns,
             id_column=request.id_column,
+            sharding=sharding_of(request),
             trigger=EVERY if request.follow else "available",
             after=run.after_batch,
         )

@@ -69,10 +69,16 @@ def match(
     events; an event without one is not matched. `reach` says how executors get the index: "path" reads it in place,
     "copy" ships it. `sharding` says how the sharded strategy divides them. `explain` prints what will be done and why.
     """
+    must_be_strategy(strategy)  # before the work of compiling
     index = _index(events.sparkSession, subscriptions, subscription_columns)
     must_have_all(index.files, subscription_columns, index.metadata)
     question = asked(events, index, id_column, event_columns, subscription_columns, lists, reach)
     return matches_of(question, strategy, sharding or Sharding(), explain)
+
+
+def must_be_strategy(name: str) -> None:
+    if name != AUTO and name not in STRATEGIES:
+        raise SettingError(f"strategy is one of {', '.join([AUTO, *STRATEGIES])}, not {name!r}")
 
 
 def matches_of(question: Question, strategy: str, sharding: Sharding, explain: bool = False) -> DataFrame:
@@ -99,12 +105,11 @@ def problems(
 
 
 def _chosen(strategy: str, question: Question, sharding: Sharding) -> tuple[str, str]:
-    if strategy in STRATEGIES:
+    must_be_strategy(strategy)
+    if strategy != AUTO:
         return strategy, "as was asked"
-    if strategy == "auto":
-        large, why = sharded.chosen(question, sharding)
-        return "sharded" if large else "replicated", why
-    raise SettingError(f"strategy is one of {', '.join(['auto', *STRATEGIES])}, not {strategy!r}")
+    large, why = sharded.chosen(question, sharding)
+    return "sharded" if large else "replicated", why
 
 
 def _index(spark: SparkSession, source: DataFrame | Index | str | os.PathLike[str], columns: Sequence[str]) -> Index:

@@ -15,6 +15,7 @@ import numpy as np
 
 from tidings.errors import SettingError
 from tidings.index.layout import Array
+from tidings.spark.sizes import size
 
 # Of a mean shard: what a part may have of the subscriptions, and a shard of it of the visits. With half of it loads are
 # hardly more even, since small keys fill the gaps, and under Zipf 1.2 events visit up to 1.7 times as many shards.
@@ -93,7 +94,7 @@ def everywhere_parts(scanned: int, stored: float, shards: int) -> int:
 def choice(nbytes: int, memory: int, scanned: float) -> tuple[bool, str]:
     """Whether to shard an index of that size, and why. `memory` is that of a host; `scanned` the share of subscriptions
     that meet every event, and gain nothing by it."""
-    sizes = f"the index has {nbytes / 1e6:,.0f} MB, and a host {memory / 1e6:,.0f} MB of memory"
+    sizes = f"the index has {size(nbytes)}, and a host {size(memory)} of memory"
     if nbytes <= MAPPED * memory:
         return False, f"each host maps the whole index, and events stay where they are: {sizes}"
     if scanned > SCANNED:

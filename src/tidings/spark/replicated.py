@@ -12,6 +12,7 @@ from tidings.spark.answering import LISTS, PAIRS, PIECES, Asking, answered, prob
 from tidings.spark.columns import numbered
 from tidings.spark.question import Question, list_name
 from tidings.spark.reaching import reached
+from tidings.spark.sizes import size
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -45,9 +46,9 @@ def explained(question: Question) -> Sequence[str]:
     _, how = reached(question.events.sparkSession, index.in_place, index, question.reach)
     read = ", ".join(name for _, name in question.attributes) or "none"
     sent = f"{len(question.events.columns)} of {question.columns_given} go to Python"
-    size = f"{index.subscriptions:,} subscriptions in {len(index.files)} segments, {index.nbytes / 1e6:,.1f} MB"
+    held = f"{index.subscriptions:,} subscriptions in {len(index.files)} segments, {size(index.nbytes)}"
     return (
-        f"index      {index.path}, version {index.version.number}: {size}",
+        f"index      {index.path}, version {index.version.number}: {held}",
         f"executors  {how}",
         f"columns    {sent}; subscriptions read {read}",
         f"shuffle    none; {'lists, one for each event' if question.lists else 'pairs'} leave in bounded batches",

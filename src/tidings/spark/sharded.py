@@ -27,6 +27,7 @@ from tidings.spark.routing import Router, Routing, routed, visited
 from tidings.spark.sessions import application_of, is_classic
 from tidings.spark.sharding import Sharding
 from tidings.spark.shards import Shards, keyed, made_shards, scanned_share, shard_count
+from tidings.spark.sizes import size
 from tidings.spark.visiting import Visiting, answered_by_shards
 
 if TYPE_CHECKING:
@@ -88,11 +89,11 @@ def explained(question: Question, sharding: Sharding) -> Sequence[str]:
         found = _expected(_routing(question, shards, _asking(question)), shards, sample)
         expected = f"{found}{_in_all(question.events, found.nbytes / sample.nbytes)}"
     _, how = reached(question.events.sparkSession, index.in_place, index, question.reach)
-    size = f"{index.subscriptions:,} subscriptions, {index.nbytes / 1e6:,.1f} MB"
+    held = f"{index.subscriptions:,} subscriptions, {size(index.nbytes)}"
     keys = f"{len(shards.plan.keys):,} keys, {shards.split_keys} split, {shards.replicated_keys} replicated"
     lists = "; lists are put together by a second one" if question.lists else ""
     return (
-        f"index      {index.path}, version {index.version.number}: {size}",
+        f"index      {index.path}, version {index.version.number}: {held}",
         f"executors  {how}",
         f"shards     {len(shards.files)}, by {shards.scheme.name}: {keys}; {shards.scanned:,} subscriptions on all",
         f"storage    {shards.replication:.2f} copies of each; largest shard {shards.largest_over_mean:.2f} of the mean",
@@ -197,7 +198,7 @@ def _in_all(events: DataFrame, times: float) -> str:
     if not is_classic(events.sparkSession):
         return ""
     nbytes = int(str(events._jdf.queryExecution().optimizedPlan().stats().sizeInBytes()))
-    return f"; {times * nbytes / 1e6:,.1f} MB in all, as Spark estimates the events" if nbytes < UNKNOWN else ""
+    return f"; {size(times * nbytes)} in all, as Spark estimates the events" if nbytes < UNKNOWN else ""
 
 
 # The query
