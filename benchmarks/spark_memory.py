@@ -111,7 +111,7 @@ def looking(
         warm_kernels()  # what is imported and compiled is not of the index
         for _ in batches:
             rows = [row_of(0, 0, asking.files.folder)]
-            opened(asking.files)
+            held = opened(asking.files)  # a worker closes it after its first task, to open it anew
             meet(meeting, 1)
             rows.append(row_of(1, 0, asking.files.folder))
             (events,) = pyarrow.feather.read_table(file, memory_map=False).combine_chunks().to_batches()
@@ -119,6 +119,7 @@ def looking(
             meet(meeting, 2)
             rows.append(row_of(2, matches, asking.files.folder))
             meet(meeting, 3)  # what the other one sees must still be mapped here
+            del held
             yield pa.RecordBatch.from_pylist(rows)
 
     return look
