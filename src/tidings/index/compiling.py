@@ -62,6 +62,12 @@ def cache_folder(of: Path = _HERE) -> Path | None:
     return None
 
 
+def is_compiled_before(of: Path) -> bool:
+    """Whether there are kernels of a folder that need not be compiled."""
+    folder = cache_folder(of)
+    return folder is not None and any(folder.iterdir())
+
+
 def _bases() -> Iterator[Path]:
     if os.environ.get("NUMBA_CACHE_DIR"):
         yield Path(os.environ["NUMBA_CACHE_DIR"])

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from tidings.analysis.latent import LatentSpace
+from tidings.index.compiling import is_compiled_before
 from tidings.index.facts import Engine
 from tidings.index.layout import Array
 from tidings.index.slots import SlotType
-from tidings.model.predicates import Matches, Predicate, Similarity, XPath
+from tidings.model.predicates import Expression, Matches, Predicate, Similarity, XPath, predicates_of
 from tidings.reference import Settings
+
+_HERE = Path(__file__).parent
 
 
 def question_of(predicate: Predicate) -> tuple[SlotType, Any] | None:
@@ -24,6 +28,16 @@ def question_of(predicate: Predicate) -> tuple[SlotType, Any] | None:
             return SlotType.XPATH, expression
         case _:
             return None
+
+
+def need_no_compiler(expressions: Iterable[Expression]) -> bool:
+    """Whether this host has kernels for all kinds of predicates in them, so that nobody waits for a compiler."""
+    folders = {_HERE}
+    for expression in expressions:
+        for question in map(question_of, predicates_of(expression)):
+            if question is not None:
+                folders.add(_HERE / ("xml" if question[0] is SlotType.XPATH else "text"))
+    return all(map(is_compiled_before, folders))
 
 
 def built(

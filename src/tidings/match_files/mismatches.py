@@ -14,18 +14,15 @@ from tidings.index.changes import COMPILED, Change
 from tidings.index.slots import SlotType
 from tidings.match_files.formats import PARQUET
 from tidings.model.predicates import (
-    And,
     Between,
     Comparison,
-    Constant,
     Expression,
     HasAll,
     HasAny,
     In,
     IsNull,
-    Not,
-    Or,
     Predicate,
+    predicates_of,
 )
 from tidings.model.values import AttributeType
 
@@ -109,13 +106,9 @@ def asked_of(index: Index) -> Asked:
 
 
 def _asked_by(expression: Expression) -> Iterator[tuple[str, AttributeType]]:
-    if isinstance(expression, And | Or):
-        for part in expression.parts:
-            yield from _asked_by(part)
-    elif isinstance(expression, Not):
-        yield from _asked_by(expression.part)
-    elif not isinstance(expression, Constant) and len(expression.attribute.path) == 1:
-        yield from ((expression.attribute.path[0], kind) for kind in _types_in(expression))
+    for predicate in predicates_of(expression):
+        if len(predicate.attribute.path) == 1:
+            yield from ((predicate.attribute.path[0], kind) for kind in _types_in(predicate))
 
 
 def _types_in(predicate: Predicate) -> Iterable[AttributeType]:

@@ -6,7 +6,7 @@ no NOT, and a LIKE pattern has one spelling. Build them with `all_of`, `any_of`,
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum, StrEnum
 from typing import TypeAlias
@@ -179,6 +179,20 @@ def any_of(parts: Iterable[Expression]) -> Expression:
     """OR of the parts, flat."""
     flat = tuple(inner for part in parts for inner in (part.parts if isinstance(part, Or) else (part,)))
     return flat[0] if len(flat) == 1 else Or(flat)
+
+
+def predicates_of(expression: Expression) -> Iterator[Predicate]:
+    """From left to right, each as often as it stands there."""
+    match expression:
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from predicates_of(part)
+        case Not(part):
+            yield from predicates_of(part)
+        case Constant():
+            return
+        case _:
+            yield expression
 
 
 def literals_of(predicate: Expression) -> tuple[Literal, ...]:

@@ -9,23 +9,14 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from tidings.errors import EventError
 from tidings.model.event import Event
-from tidings.model.predicates import (
-    And,
-    Constant,
-    Expression,
-    Matches,
-    Not,
-    Or,
-    Predicate,
-    literals_of,
-)
+from tidings.model.predicates import Expression, Matches, literals_of, predicates_of
 from tidings.model.text import TextPattern
 from tidings.model.values import AttributeType, Literal, Unreadable, type_of
 from tidings.planning.documents import Reservoir, is_document
@@ -110,7 +101,7 @@ def learn_from_subscriptions(expressions: Iterable[Expression]) -> EventStatisti
     """What the literals of subscriptions suggest: an attribute asked for many different values takes many."""
     values: dict[str, list[Any]] = {}
     patterns: dict[str, set[TextPattern]] = {}
-    for predicate in (each for expression in expressions for each in _predicates(expression)):
+    for predicate in (each for expression in expressions for each in predicates_of(expression)):
         path = str(predicate.attribute)
         if isinstance(predicate, Matches):
             patterns.setdefault(path, set()).add(predicate.pattern)
@@ -167,16 +158,3 @@ def _leaves(record: Mapping[str, Any], before: str) -> Iterable[tuple[str, Any]]
             yield from _leaves(value, f"{before}{name}.")
         elif value is not None:
             yield f"{before}{name}", value
-
-
-def _predicates(expression: Expression) -> Iterator[Predicate]:
-    match expression:
-        case And(parts) | Or(parts):
-            for part in parts:
-                yield from _predicates(part)
-        case Not(part):
-            yield from _predicates(part)
-        case Constant():
-            return
-        case _:
-            yield expression

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from tidings.index.answers import Asked, Finder
 from tidings.index.array_file import ArrayFile
 from tidings.index.columns import IdColumn
+from tidings.index.engines import need_no_compiler
 from tidings.index.folder import Version
 from tidings.language.parser import parse
 from tidings.matcher import WORTH_ADDING, WORTH_COMPILING
@@ -140,7 +141,7 @@ class OpenIndex:
 
     def _compile_if_asked(self, waiting: Waiting, events: int) -> None:
         self._asked += len(waiting.ids) * events
-        if self._asked > WORTH_COMPILING or (self._asked > WORTH_ADDING and (self.is_compiled or _are_kernels_kept())):
+        if self._asked > WORTH_COMPILING or (self._asked > WORTH_ADDING and need_no_compiler(waiting.expressions)):
             self._compile(waiting)
 
     def _compile(self, waiting: Waiting) -> None:
@@ -181,11 +182,3 @@ def _most_hits(segment: Any) -> int:
     first = segment.bucket_entries[segment.table_buckets]
     checked: Sequence[int] = (first[1:] - first[:-1])[segment.table_sliced == 0]
     return min(int(sum(checked)), len(segment.member_shared))
-
-
-def _are_kernels_kept() -> bool:
-    """Whether this host has kernels that were compiled before, so that nobody waits for a compiler."""
-    from tidings.index.compiling import cache_folder
-
-    folder = cache_folder()
-    return folder is not None and any(folder.iterdir())
