@@ -106,6 +106,30 @@ def test_windows_before_1970(spark: SparkSession) -> None:
     assert [row[0] for row in rows_of(found)] == ["a", "b"]
 
 
+@pytest.mark.parametrize(
+    ("kind", "length", "times"),
+    [
+        ("timestamp_ntz", HOUR, ("2026-01-01 00:10:00", "2026-01-01 00:50:00", "2026-01-01 01:10:00")),
+        ("date", timedelta(days=2), ("2026-01-01", "2026-01-02", "2026-01-03")),  # 20,454 days after 1970
+        ("timestamp", HOUR, ("2026-01-01 05:40:00", "2026-01-01 06:20:00", "2026-01-01 06:40:00")),
+    ],
+)
+def test_windows_are_those_of_utc_whatever_the_zone_of_the_session(
+    spark: SparkSession, kind: str, length: timedelta, times: tuple[str, str, str]
+) -> None:
+    """Of the three the first two are in one window."""
+    before = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "Asia/Kolkata")  # five hours and a half before UTC
+    try:
+        rows = [(str(number), 1, "ann", time) for number, time in enumerate(times)]
+        carried = spark.createDataFrame(rows, f"{PAIRS}, subscriber string, at string")
+        typed = carried.withColumn("at", carried["at"].cast(kind))
+        found = notifications(typed, event_time="at", per_subscriber=1, window=length)
+        assert sorted(row.event_id for row in found.collect()) == ["0", "2"]
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", before)
+
+
 def test_what_is_wrong_is_said(
     spark: SparkSession, matches: DataFrame, subscriptions: DataFrame, events: DataFrame
 ) -> None:

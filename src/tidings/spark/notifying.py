@@ -128,14 +128,25 @@ def _once(joined: DataFrame, event_time: str | None) -> DataFrame:
 def _limited(
     once: DataFrame, subscriber: str, most: int, event_time: str | None, window: timedelta | None
 ) -> DataFrame:
-    from pyspark.sql.functions import lit, pmod, unix_micros
+    from pyspark.sql.functions import lit, pmod
 
     groups: list[str | Column] = [subscriber]
     if window is not None and event_time is not None:
-        micros = unix_micros(_quoted(event_time).cast("timestamp"))
+        micros = _micros(once, event_time)
         groups.append(micros - pmod(micros, lit(window // timedelta(microseconds=1))))
     order = [*_by_time(event_time), *(_quoted(name).asc() for name in PAIR)]
     return _first(once, groups, order, most)
+
+
+def _micros(table: DataFrame, name: str) -> Column:
+    """Since 1970 in UTC. What has no zone is as if in UTC, as elsewhere here; Spark would take that of the session."""
+    from pyspark.sql.functions import lit, timestamp_diff, unix_micros
+    from pyspark.sql.types import DateType, TimestampNTZType
+
+    if isinstance(table.schema[name].dataType, DateType | TimestampNTZType):
+        start = lit("1970-01-01 00:00:00").cast("timestamp_ntz")
+        return timestamp_diff("MICROSECOND", start, _quoted(name).cast("timestamp_ntz"))
+    return unix_micros(_quoted(name).cast("timestamp"))
 
 
 def _first(table: DataFrame, groups: Sequence[str | Column], order: Sequence[Column], most: int) -> DataFrame:
