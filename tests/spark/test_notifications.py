@@ -127,7 +127,7 @@ def test_windows_are_those_of_utc_whatever_the_zone_of_the_session(
         found = notifications(typed, event_time="at", per_subscriber=1, window=length)
         assert sorted(row.event_id for row in found.collect()) == ["0", "2"]
     finally:
-        spark.conf.set("spark.sql.session.timeZone", before)
+        spark.conf.set("spark.sql.session.timeZone", str(before))
 
 
 def test_what_is_wrong_is_said(
