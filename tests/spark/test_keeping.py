@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from pathlib import Path
+from random import Random
+from threading import Event, Lock
 from typing import TYPE_CHECKING
+
+import pytest
 
 from spark.frames import rows_of
 from tidings.spark import Sharding, compile_index, match, open_index
@@ -27,6 +34,55 @@ def test_the_last_used_are_kept_and_those_that_are_needed() -> None:
     needed.clear()
     kept.get(6, lambda: 6)
     assert (kept.values(), dropped) == ([5, 6], [0, 2, 4, 3, 1])
+
+
+def test_threads_wait_for_what_another_makes_and_for_nothing_else() -> None:
+    kept, made = LastUsed[str, str](2), list[str]()
+    begun, other_is_there = Event(), Event()
+
+    def slow() -> str:
+        made.append("slow")
+        begun.set()
+        assert other_is_there.wait(60)
+        return "slow"
+
+    with ThreadPoolExecutor(3) as threads:
+        first = threads.submit(kept.get, "slow", slow)
+        assert begun.wait(60)
+        second = threads.submit(kept.get, "slow", slow)
+        assert threads.submit(kept.get, "other", lambda: "other").result(60) == "other"
+        other_is_there.set()
+        assert (first.result(60), second.result(60), made) == ("slow", "slow", ["slow"])
+
+
+def test_what_a_thread_failed_to_make_another_makes() -> None:
+    kept = LastUsed[str, int](2)
+    with pytest.raises(ZeroDivisionError):
+        kept.get("a", lambda: 1 // 0)
+    assert kept.get("a", lambda: 2) == 2
+
+
+def test_nothing_is_dropped_between_being_made_and_being_used() -> None:
+    """Threads want more things than are kept; what one of them uses is there until it is done with it."""
+    counting, users, gone = Lock(), Counter[int](), set[int]()
+    serial = count()  # what is made again is another thing
+    kept = LastUsed[int, int](1, lambda thing: users[thing] > 0, gone.add)
+
+    def use(thing: int) -> None:
+        with counting:
+            users[thing] += 1
+
+    def work(seed: int) -> None:
+        choices = Random(seed)
+        for _ in range(500):
+            thing = kept.get(choices.randrange(6), lambda: next(serial), use)
+            assert thing not in gone
+            with counting:
+                users[thing] -= 1
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(work, range(4)))
+    assert len(gone) > 100
 
 
 def table(spark: SparkSession, *wheres: str) -> DataFrame:
@@ -92,3 +148,26 @@ def test_a_version_more_ships_what_is_new_and_takes_back_what_is_old(spark: Spar
     compile_index(table(spark, "n = 1"), path, instead=True, progress=False)
     assert matches() == [("e", 0)]
     assert large not in shipped()
+
+
+def test_streams_of_one_driver_match_at_once(spark: SparkSession, tmp_path: Path) -> None:
+    """Each runs its batches in a thread of its own: two of the same index, two of others, all of them shipped."""
+    names = ("a", "a", "b", "c")
+    events = spark.range(0, 40, 1, 2).selectExpr("id", "int(id % 4) n").localCheckpoint()
+    for name in sorted({*names}):
+        compile_index(table(spark, "n = 0", f"n = {ord(name) - 96}"), tmp_path / name, progress=False)
+
+    def asked(name: str) -> list[list[tuple[object, ...]]]:
+        found = []
+        for number in range(3):
+            with open_index(spark, tmp_path / name) as index:
+                strategy = ("replicated", "sharded")[number % 2]
+                answer = match(events, index, strategy, sharding=Sharding(2, by_events=False), reach="copy")
+                found.append(sorted(rows_of(answer)))
+        return found
+
+    with ThreadPoolExecutor(len(names)) as threads:
+        for name, found in zip(names, threads.map(asked, names), strict=True):
+            n = ord(name) - 96
+            expected = sorted([(id, 0) for id in range(0, 40, 4)] + [(id, 1) for id in range(n, 40, 4)])
+            assert found == [expected] * 3

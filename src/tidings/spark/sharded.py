@@ -108,8 +108,7 @@ def prepared(question: Question, sharding: Sharding) -> Shards:
     """
     spark, index = question.events.sparkSession, question.index
     wanted = (application_of(spark), index.digest, sharding, question.reach)
-    found = _made.get(wanted, lambda: _prepared(question, sharding))
-    found.users.append(index)
+    found = _made.get(wanted, lambda: _prepared(question, sharding), lambda shards: shards.users.append(index))
     _made.drop(lambda each: each.index.path == index.path and each.index.digest != index.digest)
     return found
 

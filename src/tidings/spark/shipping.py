@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tidings.spark.files import IndexFiles, cache_folder, copy_name, link_or_copy, shipped_names
@@ -72,10 +73,11 @@ class _Shipment:
 
 def as_shipped(spark: SparkSession, files: IndexFiles, holder: Holder) -> IndexFiles:
     """The version as executors find it, which is theirs until the holder is closed, and somewhat longer."""
-    shipment = _shipments.get((application_of(spark), files.digest), lambda: _shipped(spark, files))
-    shipment.holders.append(holder)
-    _shipments.drop(lambda each: each is not shipment and each.is_superseded_in(files.folder))
-    return replace(shipment.files, given_up=tuple(_given_up))
+    with _one_at_a_time:  # versions share files
+        key = (application_of(spark), files.digest)
+        shipment = _shipments.get(key, lambda: _shipped(spark, files), lambda each: each.holders.append(holder))
+        _shipments.drop(lambda each: each is not shipment and each.is_superseded_in(files.folder))
+        return replace(shipment.files, given_up=tuple(_given_up))
 
 
 def _shipped(spark: SparkSession, files: IndexFiles) -> _Shipment:
@@ -146,3 +148,4 @@ def _staging() -> Path:
 
 _shipments: LastUsed[tuple[str, str], _Shipment] = LastUsed(KEPT, lambda shipment: shipment.is_needed, _give_up)
 _given_up: deque[str] = deque(maxlen=TOLD)
+_one_at_a_time = Lock()
