@@ -6,22 +6,21 @@ and mapped by all workers of the host.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tidings.errors import SettingError, StoreError
 from tidings.index.folder import read_version
 from tidings.spark.files import IndexFiles, digest_of, opened_files
 from tidings.spark.recent import LastUsed
-from tidings.spark.sessions import application_of, is_classic, is_local
+from tidings.spark.sessions import application_of, is_local
 from tidings.spark.shipping import Holder, as_shipped
+from tidings.spark.tasks import told_by_executors
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 AUTO, PATH, COPY = "auto", "path", "copy"
-PROBES = 8  # tasks that look for the folder, at least
 REMEMBERED = 100  # versions of which it is known whether executors see them
 _seen: LastUsed[tuple[str, IndexFiles], bool] = LastUsed(REMEMBERED)
 
@@ -48,17 +47,8 @@ def files_in(folder: Path) -> IndexFiles:
 
 
 def _visible(spark: SparkSession, files: IndexFiles) -> bool:
-    """Asks as many tasks as there may be executors. One that starts later says so itself if it cannot."""
-
-    def look(batches: Iterable[Any]) -> Iterator[Any]:
-        import pyarrow as pa
-
-        for batch in batches:
-            yield pa.RecordBatch.from_arrays([pa.array([_is_here(files)] * batch.num_rows)], ["here"])
-
-    tasks = max(PROBES, 2 * spark.sparkContext.defaultParallelism) if is_classic(spark) else 4 * PROBES
-    answers = spark.range(0, tasks, 1, tasks).mapInArrow(look, "here boolean").distinct().collect()
-    return [row.here for row in answers] == [True]
+    """An executor that starts later says so itself if it cannot."""
+    return told_by_executors(spark, lambda: _is_here(files), "boolean") == [True]
 
 
 def _is_here(files: IndexFiles) -> bool:

@@ -7,7 +7,6 @@ common the first one answers, and the others are silent: so each match is given 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from tidings.index.layout import Array
 from tidings.spark import replicated
 from tidings.spark.answering import LISTS, PAIRS, PIECES, Asking, events_in
 from tidings.spark.event_keys import EventKeys
+from tidings.spark.hosts import memory_of_hosts
 from tidings.spark.merging import merged, merged_when_all_came
 from tidings.spark.placement import choice, largest_over_mean
 from tidings.spark.question import Question
@@ -127,12 +127,12 @@ def _prepared(question: Question, sharding: Sharding) -> Shards:
 
 
 def chosen(question: Question, sharding: Sharding) -> tuple[bool, str]:
-    """Whether an index is better sharded, and why; by its size, the memory of this host, which stands for all, and how
-    many of some subscriptions have keys."""
+    """Whether an index is better sharded, and why; by its size, the memory of the hosts, and how many of some of its
+    subscriptions have keys."""
     index = question.index
     if not hasattr(question.events, "repartitionById"):
         return False, "events stay where they are: this version of Spark cannot send rows to shards, 4.1 can"
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    memory = memory_of_hosts(question.events.sparkSession)
     large, _ = choice(index.nbytes, memory, 0)
     shards = shard_count(question.events.sparkSession, index, sharding.shards)
     return choice(index.nbytes, memory, scanned_share(index, sharding, shards) if large else 0)

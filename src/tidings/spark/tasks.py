@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 MOST_CORES = 10_000  # of a session of Spark Connect
+ASKED = 8  # tasks that say something of their executors, at least
 PARTS = 16  # in which the driver receives files, at least: it has the memory for one or two of them
 
 
@@ -36,6 +37,21 @@ def of_tasks(spark: SparkSession, work: Callable[[int, int], Iterator[Any]], sch
         settle(IMPORTING)
 
     return spark.range(0, tasks, 1, tasks).mapInArrow(run, schema)
+
+
+def told_by_executors(spark: SparkSession, tell: Callable[[], Any], kind: str) -> list[Any]:
+    """What executors say, each answer once. As many tasks are asked as there may be executors; one that starts later
+    is not."""
+
+    def ask(batches: Iterable[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        for batch in batches:
+            yield pa.RecordBatch.from_arrays([pa.array([tell()] * batch.num_rows)], ["told"])
+
+    tasks = max(ASKED, 2 * spark.sparkContext.defaultParallelism) if is_classic(spark) else 4 * ASKED
+    answers = spark.range(0, tasks, 1, tasks).mapInArrow(ask, f"told {kind}").distinct()
+    return [row.told for row in answers.collect()]
 
 
 def in_parts(rows: DataFrame, *columns: str) -> DataFrame:
