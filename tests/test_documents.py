@@ -21,14 +21,20 @@ def blocks(document: str) -> list[tuple[str, str]]:
     return BLOCK.findall((ROOT / document).read_text(encoding="utf-8"))
 
 
-def snippets() -> list[tuple[str, str]]:
+def shown_in(document: str) -> list[tuple[str, str]]:
     """Each Python block with the text block that follows it, if one does, as what it prints."""
-    found = [*blocks("README.md"), *blocks("SUBSCRIPTIONS.md")]
+    found = blocks(document)
     return [
         (code, found[number + 1][1] if number + 1 < len(found) and found[number + 1][0] == "text" else "")
         for number, (kind, code) in enumerate(found)
         if kind == "python"
     ]
+
+
+def snippets() -> list[tuple[str, str]]:
+    """Those that need no session of Spark; the others are run by tests/spark/test_document.py."""
+    every = [*shown_in("README.md"), *shown_in("SUBSCRIPTIONS.md")]
+    return [(code, printed) for code, printed in every if "tidings.spark" not in code]
 
 
 @pytest.mark.parametrize("number", range(len(snippets())))
