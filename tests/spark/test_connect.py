@@ -22,6 +22,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 from tidings import SettingError
 from tidings.spark import Sharding, compile_index, match, notifications, problems, recompile, remove_ids, stream
+from tidings.spark import text_statistics, xml_records
 
 folder = Path(sys.argv[1])
 spark = SparkSession.builder.remote("local[2]").getOrCreate()
@@ -40,14 +41,25 @@ assert problems(events, folder / "index").count() == 1
 sharded = match(events, folder / "index", "sharded", sharding=Sharding(2), subscription_columns=["owner"])
 assert [tuple(row) for row in sharded.collect()] == [("a", 1, "ann")]
 assert [tuple(row) for row in notifications(found, subscriber="owner").collect()] == [("a", 1, "ann")]
-recompile(spark, folder / "index", progress=False)
+texts = spark.createDataFrame([("Bank raises its key rate",), ("A quiet day at the bank",), (None,)], "title string")
+known = text_statistics(texts, "title")
+assert (known.documents, known.document_frequency["bank"], known.document_frequency["key"]) == (2, 2, 1)
+recompile(spark, folder / "index", statistics=known, progress=False)
+(folder / "dblp.xml").write_text("<dblp><article><year>2009</year></article><www/></dblp>")
+records = xml_records(spark.read.format("binaryFile").load(str(folder / "dblp.xml")))
+asked = spark.createDataFrame([(1, "xpath_boolean(document, '/article[year > 2007]')")], "id int, where string")
+articles = match(records.where("problem is null"), asked, event_columns=["name"])
+assert [(row.name, row.subscription_id) for row in articles.collect()] == [("article", 1)]
 (folder / "events").mkdir()
 (folder / "events" / "0.json").write_text('{"id": "e", "n": 5}')
 coming = spark.readStream.schema("id string, n int").json(str(folder / "events"))
-writer = match(coming, folder / "index").writeStream.option("checkpointLocation", str(folder / "checkpoint"))
-query = writer.trigger(availableNow=True).format("parquet").start(str(folder / "matches"))
-assert query.awaitTermination(120) and query.exception() is None
-assert [tuple(row) for row in spark.read.parquet(str(folder / "matches")).collect()] == [("e", 1)]
+for strategy, lists, expected in [("replicated", False, ("e", 1)), ("sharded", True, ("e", [1]))]:
+    matches, checkpoint = str(folder / f"{strategy} matches"), str(folder / f"{strategy} checkpoint")
+    answer = match(coming, folder / "index", strategy, lists=lists, sharding=Sharding(2) if lists else None)
+    writer = answer.writeStream.option("checkpointLocation", checkpoint).trigger(availableNow=True)
+    query = writer.format("parquet").start(matches)
+    assert query.awaitTermination(120) and query.exception() is None
+    assert [tuple(row) for row in spark.read.parquet(matches).collect()] == [expected]
 try:
     stream(coming, folder / "index", print, folder / "other")
     raise AssertionError("a stream was started")
