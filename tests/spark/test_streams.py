@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -347,6 +348,39 @@ def test_a_stream_that_is_stopped_in_a_batch_does_not_try_it_again(setting: Sett
     assert time.monotonic() - start < SECONDS / 2
     assert calls == [0]
     setting.run()  # it is not lost
+    assert setting.delivered() == [("a", "all", 0)]
+
+
+def test_a_stream_that_is_stopped_says_so_in_few_words(setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long the error of the sink is; and Spark takes it for what it is, and not for a failure."""
+    setting.subscribe(all="TRUE")
+    setting.publish(0, ("a", 1))
+    called = threading.Event()
+    said: list[str] = []
+    run = streaming_module._Batches.__call__
+
+    def noted(batches: streaming_module._Batches, events: DataFrame, number: int) -> None:
+        try:
+            run(batches, events, number)
+        except Exception:
+            said.append(traceback.format_exc())
+            raise
+
+    def fails_when_stopped(matches: DataFrame, batch: int) -> None:
+        called.set()
+        while query.isActive:
+            time.sleep(0.01)
+        raise RuntimeError("An error occurred while calling" + "x" * 100_000)
+
+    monkeypatch.setattr(streaming_module._Batches, "__call__", noted)
+    query = stream(setting.source(), setting.index, fails_when_stopped, setting.checkpoint)
+    assert called.wait(SECONDS)
+    query.stop()
+    assert query.exception() is None
+    [text] = said
+    assert text.endswith(f"{streaming_module.INTERRUPTED}\n")
+    assert text.count("calling") == 1
+    setting.run()
     assert setting.delivered() == [("a", "all", 0)]
 
 

@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 After: TypeAlias = "Callable[[DataFrame, Index, BatchMetrics], Any]"
 AVAILABLE = "available"
 PAUSE_SECONDS = 1.0  # before a sink that failed is tried again; twice as long each time
+# By this Spark knows that it has interrupted a batch by itself. It looks for it with a regular expression that goes one
+# call deeper for each character behind "calling": a stack trace there, as Java's errors have it, overflows its stack.
+INTERRUPTED = "py4j.protocol.Py4JJavaError: An error occurred while calling Spark: java.lang.InterruptedException"
 
 log = logging.getLogger("tidings.spark")
 
@@ -121,6 +124,10 @@ class _Asked:
         return matches_of(replace(question, candidates=candidates), self.strategy, self.sharding)
 
 
+class _StoppedError(Exception):
+    """The query is being stopped in the middle of a batch."""
+
+
 @dataclass(slots=True, eq=False)
 class _Batches:
     """What Spark calls with each batch."""
@@ -135,6 +142,15 @@ class _Batches:
     query: StreamingQuery | None = None  # known a moment after the first batch may have begun
 
     def __call__(self, events: DataFrame, number: int) -> None:
+        try:
+            self._run(events, number)
+        except Exception as error:
+            if not self._is_stopping():
+                raise
+            log.info("batch %d was given up, because the query is being stopped: %s", number, error)
+            raise _StoppedError(INTERRUPTED) from None
+
+    def _run(self, events: DataFrame, number: int) -> None:
         started, start = datetime.now(UTC), time.perf_counter()
         with self.pins.begun(events.sparkSession, number) as index:
             batch = Batch(number, index.version.number, self.stream)
