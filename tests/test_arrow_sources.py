@@ -23,7 +23,7 @@ SOURCES: dict[str, Callable[[pa.Table], Any]] = {
     "a reader of batches": lambda table: pa.RecordBatchReader.from_batches(table.schema, table.to_batches()),
     "a frame of polars": pl.from_arrow,
     "a frame of pandas": lambda table: table.to_pandas(),
-    "a result of DuckDB": duckdb.from_arrow,
+    "a result of DuckDB": lambda table: duckdb.connect().from_arrow(table),
 }
 
 
