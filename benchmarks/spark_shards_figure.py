@@ -38,10 +38,10 @@ class Case:
 
 
 LOADS: tuple[tuple[str, Callable[[Case], float]], ...] = (
-    ("largest shard\nover mean", lambda case: case.largest),
-    ("busiest shard\nover mean", lambda case: case.busiest),
-    ("copies of a\nsubscription", lambda case: case.copies),
-    ("visits of\nan event", lambda case: case.visits),
+    ("largest\nshard over\nthe mean", lambda case: case.largest),
+    ("busiest\nshard over\nthe mean", lambda case: case.busiest),
+    ("copies\nof a sub-\nscription", lambda case: case.copies),
+    ("visits\nof an\nevent", lambda case: case.visits),
 )
 
 
